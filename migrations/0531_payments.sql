@@ -52,6 +52,7 @@ CREATE TABLE payment_changes (
     payment    uuid NOT NULL REFERENCES payments (id),
     kind       text NOT NULL CHECK (kind IN ('refund', 'dispute')),
     amount     bigint NOT NULL CHECK (amount >= 0),              -- in the payment's smallest unit; 0: the whole
+    currency   text NOT NULL DEFAULT '',                         -- of the amount; another than the payment's makes it the whole
     state      text NOT NULL CHECK (state IN ('open', 'done', 'undone')),
     by_whom    text NOT NULL DEFAULT '',                         -- of a refund that an operator began: who
     created_at timestamptz NOT NULL DEFAULT now(),

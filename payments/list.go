@@ -11,13 +11,13 @@ import (
 	"github.com/signalbox/signalbox/billing"
 )
 
-// selectPayments reads payments with their changes added up; a change of 0 is of the whole.
+// selectPayments reads payments with their changes added up; a change of 0, or in another currency, is of the whole.
 const selectPayments = `
 	SELECT p.id::text, p.number, p.source, p.ref, coalesce(p.account_id::text, ''), p.product, p.title, p.currency, p.amount, p.credit, p.tax, p.subscription, p.paid_at,
 		p.credited, p.returned, p.absorbed, p.disputed, p.step, c.refunded, c.disputed, c.open
 	FROM payments p CROSS JOIN LATERAL (
-		SELECT least(coalesce(sum(CASE c.amount WHEN 0 THEN whole.money ELSE c.amount END) FILTER (WHERE kind = 'refund' AND state <> 'undone'), 0), whole.money)::bigint AS refunded,
-			least(coalesce(sum(CASE c.amount WHEN 0 THEN whole.money ELSE c.amount END) FILTER (WHERE kind = 'dispute' AND state <> 'undone'), 0), whole.money)::bigint AS disputed,
+		SELECT least(coalesce(sum(CASE WHEN c.amount = 0 OR c.currency NOT IN ('', p.currency) THEN whole.money ELSE c.amount END) FILTER (WHERE kind = 'refund' AND state <> 'undone'), 0), whole.money)::bigint AS refunded,
+			least(coalesce(sum(CASE WHEN c.amount = 0 OR c.currency NOT IN ('', p.currency) THEN whole.money ELSE c.amount END) FILTER (WHERE kind = 'dispute' AND state <> 'undone'), 0), whole.money)::bigint AS disputed,
 			coalesce(bool_or(kind = 'dispute' AND state = 'open'), false) AS open
 		FROM (SELECT greatest(p.amount, 1) AS money) whole LEFT JOIN payment_changes c ON c.payment = p.id GROUP BY whole.money) c `
 
@@ -52,7 +52,7 @@ const (
 	maxPage     = 1000
 )
 
-// List gives payments, newest first. Those that are known only from a refund so far are the operator's to see: they have no account.
+// List gives payments, newest first.
 func (s *Store) List(ctx context.Context, q Query) ([]Payment, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultPage
@@ -61,7 +61,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]Payment, error) {
 		return nil, nil
 	}
 	rows, err := s.cfg.Pool.Query(ctx, selectPayments+`
-		WHERE ($1 = '' OR p.account_id IN (SELECT id FROM users WHERE id = nullif($1, '')::uuid OR merged_into = nullif($1, '')::uuid))
+		WHERE p.paid_at IS NOT NULL AND ($1 = '' OR p.account_id IN (SELECT id FROM users WHERE id = nullif($1, '')::uuid OR merged_into = nullif($1, '')::uuid))
 			AND ($2 = '' OR p.source = $2) AND ($3 = 0 OR p.number < $3)
 		ORDER BY p.number DESC LIMIT $4`, q.AccountID, string(q.Source), q.Before, max(1, min(q.Limit, maxPage)))
 	if err != nil {

@@ -169,8 +169,10 @@ type Change struct {
 	Payment string // the source's own id of the payment, which may not be known yet
 	Kind    ChangeKind
 	Amount  int64 // of what was paid, in its smallest unit; 0: the whole
-	State   State
-	By      string // the operator who began it; empty: it was begun elsewhere
+	// Currency of the amount; empty: the payment's. What is told in another one is taken as the whole.
+	Currency string
+	State    State
+	By       string // the operator who began it; empty: it was begun elsewhere
 }
 
 // Change records what became of a payment, and settles it.
@@ -196,10 +198,10 @@ func (s *Store) Change(ctx context.Context, c Change) (p Payment, err error) {
 
 func (c Change) write(ctx context.Context, tx pgx.Tx, payment string) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO payment_changes AS c (source, ref, payment, kind, amount, state, by_whom) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO payment_changes AS c (source, ref, payment, kind, amount, currency, state, by_whom) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (source, ref) DO UPDATE SET by_whom = coalesce(nullif(c.by_whom, ''), excluded.by_whom),
 			state = CASE WHEN array_position(ARRAY['open', 'done', 'undone'], excluded.state) > array_position(ARRAY['open', 'done', 'undone'], c.state)
 				THEN excluded.state ELSE c.state END`,
-		c.Source, c.Ref, payment, c.Kind, c.Amount, c.State, c.By)
+		c.Source, c.Ref, payment, c.Kind, c.Amount, strings.ToUpper(c.Currency), c.State, c.By)
 	return err
 }

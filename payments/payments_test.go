@@ -10,139 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/payments"
+	"github.com/signalbox/signalbox/payments/paymentstest"
 )
-
-const sold = `
-products:
-  - {id: small, name: {en: Small, de: Klein}, credit: 5, prices: {USD: "5.00", EUR: "4.99", XTR: 250}, discord: ["77"], tax: [incl. 19 % VAT]}
-  - {id: monthly, name: Monthly, kind: subscription, credit: "10.00", prices: {USD: 9, XTR: 500}}
-`
-
-// till is a store in a database of its own, with a clock.
-type till struct {
-	*payments.Store
-	ledger *billing.Ledger
-	pool   *pgxpool.Pool
-	mu     sync.Mutex
-	now    time.Time
-}
-
-func newTill(t *testing.T) *till {
-	t.Helper()
-	products, err := payments.ParseProducts([]byte(sold))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := postgrestest.New(t)
-	b := &till{ledger: billing.NewLedger(pool), pool: pool, now: time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)}
-	b.Store = payments.New(payments.Config{Pool: pool, Ledger: b.ledger, Products: products, Now: func() time.Time {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return b.now
-	}})
-	return b
-}
-
-func (b *till) user(t testing.TB) string {
-	t.Helper()
-	id := uuid.NewString()
-	err := pgx.BeginFunc(t.Context(), b.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(t.Context(), `INSERT INTO users (id) VALUES ($1)`, id); err != nil {
-			return err
-		}
-		return b.ledger.EnsureWallet(t.Context(), tx, id)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
-func (b *till) spend(t testing.TB, user string, amount billing.NanoUSD) {
-	t.Helper()
-	run := uuid.NewString()
-	err := pgx.BeginFunc(t.Context(), b.pool, func(tx pgx.Tx) error {
-		if err := b.ledger.Hold(t.Context(), tx, user, run, amount); err != nil {
-			return err
-		}
-		m, lock, post := billing.Moves{Settlements: []billing.Settlement{{AccountID: user, RunID: run, Cost: amount}}}, &pgx.Batch{}, &pgx.Batch{}
-		m.Lock(lock)
-		if err := tx.SendBatch(t.Context(), lock).Close(); err != nil {
-			return err
-		}
-		if _, err := m.Post(post); err != nil {
-			return err
-		}
-		return tx.SendBatch(t.Context(), post).Close()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (b *till) wants(t *testing.T, user string, available, owed billing.NanoUSD) {
-	t.Helper()
-	got, err := b.ledger.Balance(t.Context(), user)
-	if err != nil || got.Available != available || got.Owed != owed {
-		t.Errorf("available %s, owed %s, %v; want %s and %s", got.Available, got.Owed, err, available, owed)
-	}
-}
-
-func (b *till) balances(t testing.TB) {
-	t.Helper()
-	report, err := b.ledger.Check(context.Background())
-	if err != nil || !report.OK() {
-		t.Errorf("%s, %v", report, err)
-	}
-}
-
-func (b *till) order(t testing.TB, user string, source billing.Source, product, currency string) payments.Paid {
-	t.Helper()
-	o, err := b.Order(t.Context(), user, source, product, currency)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return payments.Paid{Source: source, Ref: "charge-" + o.ID, OrderID: o.ID, AccountID: user, Currency: currency, Amount: o.Amount, Price: o.Amount}
-}
-
-func (b *till) pays(t testing.TB, paid payments.Paid) payments.Payment {
-	t.Helper()
-	p, _, err := b.Pay(t.Context(), paid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func (b *till) changes(t testing.TB, c payments.Change) payments.Payment {
-	t.Helper()
-	p, err := b.Change(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 const d = billing.Dollar
 
 func TestPayments(t *testing.T) {
 	t.Parallel()
-	b := newTill(t)
+	b := paymentstest.New(t)
 	ctx := t.Context()
 	change := func(paid payments.Paid, kind payments.ChangeKind, amount int64, state payments.State) payments.Change {
 		return payments.Change{Source: paid.Source, Ref: fmt.Sprint(kind, paid.Ref, amount), Payment: paid.Ref, Kind: kind, Amount: amount, State: state}
 	}
 	t.Run("a payment notified twice, and by many at once, is credited once", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "EUR")
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "EUR")
 		var wait sync.WaitGroup
 		var mu sync.Mutex
 		first := 0
@@ -163,19 +50,19 @@ func TestPayments(t *testing.T) {
 		if first != 1 {
 			t.Errorf("%d were the first", first)
 		}
-		b.wants(t, user, 5*d, 0)
+		b.Wants(t, user, 5*d, 0)
 	})
 	t.Run("a renewal pays the same order again with another id", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stars, "monthly", payments.XTR)
-		b.pays(t, paid)
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stars, "monthly", payments.XTR)
+		b.Pays(t, paid)
 		paid.Ref += "-2"
-		b.pays(t, paid)
-		b.wants(t, user, 20*d, 0)
+		b.Pays(t, paid)
+		b.Wants(t, user, 20*d, 0)
 	})
 	t.Run("what may be paid is held against the order", func(t *testing.T) {
-		user, other := b.user(t), b.user(t)
-		paid := b.order(t, user, billing.Stars, "small", payments.XTR)
+		user, other := b.User(t), b.User(t)
+		paid := b.Ordered(t, user, billing.Stars, "small", payments.XTR)
 		for want, wrong := range map[error]func(*payments.Paid){
 			nil:                    func(*payments.Paid) {},
 			payments.ErrNoOrder:    func(p *payments.Paid) { p.OrderID = "nonsense" },
@@ -193,39 +80,39 @@ func TestPayments(t *testing.T) {
 		if err := b.Check(ctx, currency); !errors.Is(err, payments.ErrOtherPrice) {
 			t.Errorf("another currency: %v", err)
 		}
-		b.pays(t, paid)
+		b.Pays(t, paid)
 		if err := b.Check(ctx, paid); !errors.Is(err, payments.ErrOrderPaid) {
 			t.Errorf("paid once more: %v", err)
 		}
 	})
 	t.Run("what is paid at another price is recorded and not credited", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "USD")
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
 		paid.Price, paid.Amount = 1, 1
-		if p := b.pays(t, paid); p.Number == 0 || p.Credit != 0 {
+		if p := b.Pays(t, paid); p.Number == 0 || p.Credit != 0 {
 			t.Errorf("%+v", p)
 		}
-		b.wants(t, user, 0, 0)
+		b.Wants(t, user, 0, 0)
 	})
 	t.Run("parts refunded, in whatever order they are told, come to their share", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "USD")
-		b.changes(t, change(paid, payments.Refund, 200, payments.Done)) // before the payment itself
-		p := b.pays(t, paid)
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
+		b.Changes(t, change(paid, payments.Refund, 200, payments.Done)) // before the payment itself
+		p := b.Pays(t, paid)
 		if p.Refunded != 200 || p.Returned != 2*d {
 			t.Errorf("%+v", p)
 		}
-		b.changes(t, change(paid, payments.Refund, 100, payments.Open))
-		b.wants(t, user, 2*d, 0)
-		b.changes(t, change(paid, payments.Refund, 100, payments.Undone))
-		b.changes(t, change(paid, payments.Refund, 100, payments.Done)) // late
-		b.wants(t, user, 3*d, 0)
+		b.Changes(t, change(paid, payments.Refund, 100, payments.Open))
+		b.Wants(t, user, 2*d, 0)
+		b.Changes(t, change(paid, payments.Refund, 100, payments.Undone))
+		b.Changes(t, change(paid, payments.Refund, 100, payments.Done)) // late
+		b.Wants(t, user, 3*d, 0)
 	})
 	t.Run("refunded after it was spent: the operator bears it, and nobody owes", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "USD")
-		p := b.pays(t, paid)
-		b.spend(t, user, 4*d)
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
+		p := b.Pays(t, paid)
+		b.Spend(t, user, 4*d)
 		var spent payments.ErrSpent
 		if err := b.MayRefund(ctx, p, false); !errors.As(err, &spent) || spent.Unspent != d {
 			t.Errorf("an operator may refund: %v", err)
@@ -233,66 +120,66 @@ func TestPayments(t *testing.T) {
 		if err := b.MayRefund(ctx, p, true); err != nil {
 			t.Errorf("an operator who bears the rest may not: %v", err)
 		}
-		p = b.changes(t, change(paid, payments.Refund, 0, payments.Done))
+		p = b.Changes(t, change(paid, payments.Refund, 0, payments.Done))
 		if p.Returned != d || p.Absorbed != 4*d {
 			t.Errorf("%+v", p)
 		}
-		b.wants(t, user, 0, 0)
+		b.Wants(t, user, 0, 0)
 	})
 	t.Run("disputed after it was spent: it is owed, and won back", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "USD")
-		b.pays(t, paid)
-		b.spend(t, user, 4*d)
-		p := b.changes(t, change(paid, payments.Dispute, 0, payments.Open))
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
+		b.Pays(t, paid)
+		b.Spend(t, user, 4*d)
+		p := b.Changes(t, change(paid, payments.Dispute, 0, payments.Open))
 		if !p.Open {
 			t.Error("no dispute is open")
 		}
-		b.wants(t, user, 0, 4*d)
+		b.Wants(t, user, 0, 4*d)
 		if err := b.MayRefund(ctx, p, true); err == nil {
 			t.Error("what is disputed may be refunded")
 		}
-		b.changes(t, change(paid, payments.Dispute, 0, payments.Undone))
-		b.changes(t, change(paid, payments.Dispute, 0, payments.Open)) // late
-		b.wants(t, user, d, 0)
+		b.Changes(t, change(paid, payments.Dispute, 0, payments.Undone))
+		b.Changes(t, change(paid, payments.Dispute, 0, payments.Open)) // late
+		b.Wants(t, user, d, 0)
 	})
 	t.Run("disputed and lost after it was refunded in part: no more than all is taken", func(t *testing.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "USD")
-		b.pays(t, paid)
-		b.changes(t, change(paid, payments.Refund, 300, payments.Done))
-		b.changes(t, change(paid, payments.Dispute, 500, payments.Done))
-		b.wants(t, user, 0, 0)
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
+		b.Pays(t, paid)
+		b.Changes(t, change(paid, payments.Refund, 300, payments.Done))
+		b.Changes(t, change(paid, payments.Dispute, 500, payments.Done))
+		b.Wants(t, user, 0, 0)
 	})
 	t.Run("accounts that became one have one history, and are paid for by either", func(t *testing.T) {
-		from, into := b.user(t), b.user(t)
-		paid := b.order(t, from, billing.Stripe, "small", "USD")
-		b.pays(t, paid)
-		err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
+		from, into := b.User(t), b.User(t)
+		paid := b.Ordered(t, from, billing.Stripe, "small", "USD")
+		b.Pays(t, paid)
+		err := pgx.BeginFunc(ctx, b.Pool, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, `UPDATE users SET merged_into = $2 WHERE id = $1`, from, into); err != nil {
 				return err
 			}
-			return b.ledger.Merge(ctx, tx, from, into)
+			return b.Ledger.Merge(ctx, tx, from, into)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.changes(t, change(paid, payments.Refund, 100, payments.Done))
-		b.wants(t, into, 4*d, 0)
+		b.Changes(t, change(paid, payments.Refund, 100, payments.Done))
+		b.Wants(t, into, 4*d, 0)
 		if list, err := b.List(ctx, payments.Query{AccountID: into}); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
-	b.balances(t)
+	b.Balances(t)
 }
 
 // TestAnyOrder tells the same facts in random orders, some of them more than once and at the same time; the books are always the same.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
-	b := newTill(t)
+	b := paymentstest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		user := b.user(t)
-		paid := b.order(t, user, billing.Stripe, "small", "USD")
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
 		var facts []func() error
 		tells := func(c payments.Change, states ...payments.State) {
 			for _, state := range states {
@@ -338,24 +225,24 @@ func TestAnyOrder(t *testing.T) {
 			order = order[n:]
 		}
 		left := 5*d - billing.NanoUSD(min(500, disputed+refunded))*d/100
-		got, err := b.ledger.Balance(context.Background(), user)
+		got, err := b.Ledger.Balance(context.Background(), user)
 		if err != nil || got.Available != max(0, left) || got.Owed != 0 {
 			rt.Fatalf("%+v, %v; want %s after refunds of %d and a dispute of %d", got, err, left, refunded, disputed)
 		}
 	})
-	b.balances(t)
+	b.Balances(t)
 }
 
 func TestVouchers(t *testing.T) {
 	t.Parallel()
-	b := newTill(t)
+	b := paymentstest.New(t)
 	ctx := t.Context()
 	codes, err := b.NewVouchers(ctx, payments.VoucherRequest{Count: 3, Credit: 7 * d, Note: "party", By: "op", Valid: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("a code is redeemed once, however it is typed and by how many", func(t *testing.T) {
-		users := []string{b.user(t), b.user(t), b.user(t)}
+		users := []string{b.User(t), b.User(t), b.User(t)}
 		var wait sync.WaitGroup
 		for _, user := range users {
 			wait.Go(func() {
@@ -368,7 +255,7 @@ func TestVouchers(t *testing.T) {
 		wait.Wait()
 		var sum billing.NanoUSD
 		for _, user := range users {
-			got, err := b.ledger.Balance(ctx, user)
+			got, err := b.Ledger.Balance(ctx, user)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -379,7 +266,7 @@ func TestVouchers(t *testing.T) {
 		}
 	})
 	t.Run("who guesses waits, also with the right one", func(t *testing.T) {
-		user := b.user(t)
+		user := b.User(t)
 		for range 5 {
 			if _, err := b.Redeem(ctx, user, "0000-0000-0000-0000"); !errors.Is(err, payments.ErrNoVoucher) {
 				t.Errorf("a wrong code: %v", err)
@@ -388,16 +275,11 @@ func TestVouchers(t *testing.T) {
 		if _, err := b.Redeem(ctx, user, codes[1]); !errors.Is(err, payments.ErrTooManyCodes) {
 			t.Errorf("the sixth: %v", err)
 		}
-		b.mu.Lock()
-		b.now = b.now.Add(time.Hour)
-		b.mu.Unlock()
+		b.Pass(time.Hour)
 		if _, err := b.Redeem(ctx, user, codes[1]); !errors.Is(err, payments.ErrNoVoucher) {
 			t.Errorf("too old: %v", err)
 		}
-		b.mu.Lock()
-		b.now = b.now.Add(-time.Hour - time.Minute)
-		b.mu.Unlock()
-		b.wants(t, user, 0, 0)
+		b.Wants(t, user, 0, 0)
 	})
 	t.Run("operators see what became of each, and no code", func(t *testing.T) {
 		list, err := b.Vouchers(ctx, 10)
@@ -417,12 +299,12 @@ func TestVouchers(t *testing.T) {
 			t.Errorf("%d are used", used)
 		}
 	})
-	b.balances(t)
+	b.Balances(t)
 }
 
 func TestProducts(t *testing.T) {
 	t.Parallel()
-	products, err := payments.ParseProducts([]byte(sold))
+	products, err := payments.ParseProducts([]byte(paymentstest.Sold))
 	if err != nil {
 		t.Fatal(err)
 	}
