@@ -220,7 +220,7 @@ func TestWhoseEventsAreTaken(t *testing.T) {
 			t.Errorf("a signature %s: %d", name, code)
 		}
 	}
-	live := []byte(strings.Replace(string(e.Body), `"livemode":false`, `"livemode":true`, 1))
+	live := []byte(strings.ReplaceAll(string(e.Body), `"livemode":false`, `"livemode":true`))
 	if code := s.send(live, stripetest.Sign(stripetest.Secret, s.Now(), live)); code != http.StatusOK {
 		t.Errorf("an event of the other mode: %d", code)
 	}
