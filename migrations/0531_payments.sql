@@ -31,6 +31,7 @@ CREATE TABLE payments (
     credit     bigint NOT NULL DEFAULT 0 CHECK (credit >= 0),    -- nano-dollars
     tax        text NOT NULL DEFAULT '',                         -- the tax lines as they were at that time
     subscription text NOT NULL DEFAULT '',                       -- the source's id of the subscription that it pays
+    payer      text NOT NULL DEFAULT '',                         -- who paid, by the source's own id, where a refund asks for it
     paid_at    timestamptz,
     -- What the ledger has, in nano-dollars.
     credited   bigint NOT NULL DEFAULT 0,

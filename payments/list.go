@@ -13,7 +13,7 @@ import (
 
 // selectPayments reads payments with their changes added up; a change of 0, or in another currency, is of the whole.
 const selectPayments = `
-	SELECT p.id::text, p.number, p.source, p.ref, coalesce(p.account_id::text, ''), p.product, p.title, p.currency, p.amount, p.credit, p.tax, p.subscription, p.paid_at,
+	SELECT p.id::text, p.number, p.source, p.ref, coalesce(p.account_id::text, ''), p.product, p.title, p.currency, p.amount, p.credit, p.tax, p.subscription, p.payer, p.paid_at,
 		p.credited, p.returned, p.absorbed, p.disputed, p.step, c.refunded, c.disputed, c.open
 	FROM payments p CROSS JOIN LATERAL (
 		SELECT least(coalesce(sum(CASE WHEN c.amount = 0 OR c.currency NOT IN ('', p.currency) THEN whole.money ELSE c.amount END) FILTER (WHERE kind = 'refund' AND state <> 'undone'), 0), whole.money)::bigint AS refunded,
@@ -23,7 +23,7 @@ const selectPayments = `
 
 func scanPayment(row pgx.CollectableRow) (p Payment, err error) {
 	var paid *time.Time
-	err = row.Scan(&p.ID, &p.Number, &p.Source, &p.Ref, &p.AccountID, &p.ProductID, &p.Title, &p.Currency, &p.Amount, &p.Credit, &p.Tax, &p.Subscription, &paid,
+	err = row.Scan(&p.ID, &p.Number, &p.Source, &p.Ref, &p.AccountID, &p.ProductID, &p.Title, &p.Currency, &p.Amount, &p.Credit, &p.Tax, &p.Subscription, &p.Payer, &paid,
 		&p.Credited, &p.Returned, &p.Absorbed, &p.Disputed, &p.step, &p.Refunded, &p.contested, &p.Open)
 	if paid != nil {
 		p.PaidAt = *paid

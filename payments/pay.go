@@ -27,6 +27,7 @@ type Paid struct {
 	Price     int64 // what that was before tax and discount; it is held against the order's
 	// Subscription is the source's id of the subscription; empty: none.
 	Subscription string
+	Payer        string // who paid, by the source's own id; empty: it is not needed for a refund
 
 	given billing.NanoUSD // of a voucher
 	title string
@@ -46,6 +47,7 @@ type Payment struct {
 	Credit       billing.NanoUSD
 	Tax          string
 	Subscription string
+	Payer        string
 	PaidAt       time.Time
 
 	Credited billing.NanoUSD // given to the wallet once
@@ -61,6 +63,9 @@ type Payment struct {
 
 // Price writes what was paid.
 func (p Payment) Price() string { return Price(p.Amount, p.Currency) }
+
+// Back is the credit that refunds and disputes took back.
+func (p Payment) Back() billing.NanoUSD { return p.Returned + p.Disputed }
 
 // Receipt is the number that people see.
 func (p Payment) Receipt() string { return fmt.Sprintf("SB-%06d", p.Number) }
@@ -92,9 +97,9 @@ func (s *Store) pay(ctx context.Context, tx pgx.Tx, paid Paid) (Payment, bool, e
 	}
 	tag, err := tx.Exec(ctx, `
 		UPDATE payments SET account_id = $2, order_id = nullif($3, '')::uuid, product = $4, title = $5, currency = $6, amount = $7, credit = $8, tax = $9,
-			subscription = $10, paid_at = $11
+			subscription = $10, paid_at = $11, payer = $12
 		WHERE id = $1 AND paid_at IS NULL`,
-		id, row.account, row.id, row.product, row.title, strings.ToUpper(paid.Currency), paid.Amount, row.credit, row.tax, paid.Subscription, s.cfg.Now())
+		id, row.account, row.id, row.product, row.title, strings.ToUpper(paid.Currency), paid.Amount, row.credit, row.tax, paid.Subscription, s.cfg.Now(), paid.Payer)
 	if err != nil {
 		return Payment{}, false, err
 	}

@@ -39,7 +39,10 @@ type chatPlatforms struct {
 // delivers, while the router, which starts runs, comes after it.
 func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 	p := &chatPlatforms{}
-	var err error
+	err := a.newSeller()
+	if err != nil {
+		return nil, err
+	}
 	p.page, err = webchat.New(webchat.Config{
 		Pool: a.db.pool, Files: a.media, People: a.users, Logger: a.log.With("component", "webchat"), FilePath: p.filePath,
 		ThumbPath: func(owner string, ref registry.Media) string { return p.server.Load().ThumbPath(owner, ref) },
@@ -56,6 +59,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		if p.telegram, err = a.newTelegram(ctx); err != nil {
 			return nil, err
 		}
+		a.seller.TakeStars(p.telegram)
 		adapters = append(adapters, p.telegram)
 	}
 	if a.cfg.DiscordBotToken != "" {
@@ -89,6 +93,7 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public,
+		Payments: a.seller,
 	})
 }
 
@@ -142,7 +147,7 @@ func (a *app) startChat(ctx context.Context) error {
 	var err error
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
-		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL, Buying: a.cfg.buying()},
+		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL, Buying: a.buying()},
 		DefaultTool:  a.cfg.DefaultTool,
 		Example:      tried,
 		Acknowledged: figures.Acknowledgements(a.metrics),

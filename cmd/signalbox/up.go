@@ -22,6 +22,7 @@ import (
 	limit "golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -103,6 +104,7 @@ type app struct {
 	missions  *missions.Service
 	post      post
 	chat      *chatPlatforms
+	seller    *selling.Seller
 	figures   net.Listener // of METRICS_ADDR; nil: there is none
 }
 
@@ -347,7 +349,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	a.web, err = web.New(web.Config{
 		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
-		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Buying: a.cfg.buying(), Support: a.cfg.Support},
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Buying: a.buying(), Support: a.cfg.Support},
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers, Landing: a.landing(), Examples: examples,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}

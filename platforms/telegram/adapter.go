@@ -35,6 +35,7 @@ type AdapterConfig struct {
 	// PublicURL is the address of this program's HTTP server as Telegram reaches it. With it updates come
 	// by webhook to WebhookPath below it; nil: they are polled for.
 	PublicURL *url.URL
+	Payments  Payments       // nil: nothing is sold for Stars
 	Clock     clock.Clock    // nil: the system's
 	Limits    botapi.Limits  // zero: DefaultLimits
 	Jitter    func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
@@ -43,14 +44,15 @@ type AdapterConfig struct {
 
 // Adapter is Telegram as the chat contract has it.
 type Adapter struct {
-	client *botapi.Client
-	memory memory
-	sender *botapi.Sender
-	clock  clock.Clock
-	log    *slog.Logger
-	public *url.URL
-	secret string
-	caps   chat.Capabilities
+	client   *botapi.Client
+	memory   memory
+	sender   *botapi.Sender
+	clock    clock.Clock
+	log      *slog.Logger
+	public   *url.URL
+	secret   string
+	payments Payments
+	caps     chat.Capabilities
 
 	admins *clock.Recent[adminKey, bool]
 
@@ -77,7 +79,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	cfg = cfg.complete()
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL,
-		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform),
+		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform), payments: cfg.Payments,
 	}
 	username, secret, err := a.memory.open(ctx, cfg.Random)
 	if err != nil {

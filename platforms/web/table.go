@@ -23,7 +23,7 @@ func OwnPaths() []string {
 		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", "/buy", pages.ChatPath, "/developers", "/examples", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
-		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/site", "/static", "/terms", "/thumbs", "/tool", "/uploads",
+		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/site", "/static", "/stripe", "/terms", "/thumbs", "/tool", "/uploads",
 	}
 }
 

@@ -15,11 +15,6 @@ func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Accoun
 	return s.pages.Show(w, r, a, "prices", render.View{Title: s.render.Voice(r, a).Line("web.prices"), Data: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a))})
 }
 
-// buy says how to get more credit.
-func (s *overview) buy(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	return s.pages.Show(w, r, a, "buy", render.View{Title: s.render.Voice(r, a).Line("buy.title"), Data: s.buying})
-}
-
 // developers explains the API and offers a key for it.
 func (s *overview) developers(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	return s.pages.Show(w, r, a, "developers", render.View{Title: "API", Data: s.door.Site.Absolute(r, "")})
