@@ -57,6 +57,21 @@ func (m Margins) Loader(l registry.Loader) registry.Loader {
 	return marginLoader{l, m}
 }
 
+// LivingMargins gives a loader's tools with the margins that are in force when it loads.
+func LivingMargins(l registry.Loader, inForce func() Margins) registry.Loader {
+	return livingLoader{l, inForce}
+}
+
+type livingLoader struct {
+	registry.Loader
+	inForce func() Margins
+}
+
+// Load loads the tools.
+func (l livingLoader) Load(ctx context.Context) ([]registry.Tool, error) {
+	return l.inForce().Loader(l.Loader).Load(ctx)
+}
+
 type marginLoader struct {
 	registry.Loader
 	margins Margins

@@ -161,16 +161,12 @@ var (
 )
 
 const (
-	maxName          = 32     // of an invoice of Telegram
-	maxText          = 255    // likewise
-	maxStars         = 100000 // of one invoice
-	maxStarsMonthly  = 10000  // of a subscription
-	maxPrice         = 1e12   // in the smallest unit
-	starSubscription = 30 * 24 * 60 * 60
+	maxName         = 32     // of an invoice of Telegram
+	maxText         = 255    // likewise
+	maxStars        = 100000 // of one invoice
+	maxStarsMonthly = 10000  // of a subscription
+	maxPrice        = 1e12   // in the smallest unit
 )
-
-// StarPeriod is how many seconds a subscription in Stars lasts: Telegram has no other.
-const StarPeriod = starSubscription
 
 func (s productSpec) product() (Product, error) {
 	p := Product{ID: s.ID, Name: s.Name, Text: s.Text, Kind: s.Kind, Discord: s.Discord, Link: s.Link, Tax: s.Tax, Prices: make(map[string]int64)}

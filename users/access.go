@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/postgres"
@@ -98,7 +100,7 @@ func (s *Store) Check(ctx context.Context, who Subject, toolID string) (Decision
 		return Decision{}, fmt.Errorf("check access: %w", err)
 	}
 	who.AccountID = p.today(who.AccountID)
-	d := p.judge(who, Place{}, !s.config.Listed)
+	d := p.judge(who, Place{}, !s.listed())
 	if d.Reason == ReasonStranger && who.AccountID != "" && p.listsIdentities() {
 		if d, err = s.judgeOthers(ctx, p, who); err != nil {
 			return Decision{}, fmt.Errorf("check access: %w", err)
@@ -118,6 +120,12 @@ func (s *Store) Check(ctx context.Context, who Subject, toolID string) (Decision
 		}
 	}
 	return Decision{Allowed: true}, nil
+}
+
+// listed reports whether strangers are turned away.
+func (s *Store) listed() bool {
+	listed, _ := s.config.Defaults()
+	return listed
 }
 
 func allowIf(ok bool, reason Reason) Decision {
@@ -200,6 +208,22 @@ func (s *Store) SetRule(ctx context.Context, r Rule) error {
 	}
 	s.policy.forget()
 	return nil
+}
+
+// RuleAbout reads whom a rule is about, as Whom writes it.
+func RuleAbout(whom string) (Rule, error) {
+	if _, err := uuid.Parse(whom); err == nil {
+		return Rule{Kind: RuleAccount, Subject: whom}, nil
+	}
+	parts := strings.SplitN(whom, ":", 3)
+	if len(parts) == 2 && parts[0] != "" && parts[1] != "" {
+		return Rule{Kind: RuleIdentity, Platform: parts[0], Subject: parts[1]}, nil
+	}
+	kinds := map[string]RuleKind{"chat": RuleChat, "space": RuleSpace, "role": RuleRole}
+	if kind, known := kinds[parts[0]]; known && len(parts) == 3 && parts[1] != "" && parts[2] != "" {
+		return Rule{Kind: kind, Platform: parts[1], Subject: parts[2]}, nil
+	}
+	return Rule{}, fmt.Errorf("whom: found %q, expected an account id, platform:id, or chat:, space: or role: before that, such as chat:telegram:-100", whom)
 }
 
 // ruledByAccount ends the rules about single identities of an account that hold everywhere.

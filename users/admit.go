@@ -4,7 +4,7 @@ import "context"
 
 // Admit lets an account in where only listed people may come, and does nothing elsewhere. By and note say who did so, and why.
 func (s *Store) Admit(ctx context.Context, accountID, by, note string) error {
-	if !s.config.Listed {
+	if !s.listed() {
 		return nil
 	}
 	return s.SetRule(ctx, Rule{Allow: true, Kind: RuleAccount, Subject: accountID, By: by, Note: note})

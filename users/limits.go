@@ -93,14 +93,20 @@ func (s *Store) LimitsOf(ctx context.Context, accountID string) (Limits, error) 
 	if allow, found := p.rules[ruleKey{kind: RuleAccount, subject: accountID}]; found && !allow {
 		return Limits{}, Decision{Reason: ReasonBlocked}.Err()
 	}
-	return p.limits[accountID].inForce(s.config.Limits), nil
+	return p.limits[accountID].inForce(s.defaults()), nil
+}
+
+// defaults are the limits of accounts that have no others.
+func (s *Store) defaults() Limits {
+	_, limits := s.config.Defaults()
+	return limits
 }
 
 // StreamsOf gives how many event streams an account may have open, from memory; 0: any number. Somebody who is blocked
 // may still follow what runs.
 func (s *Store) StreamsOf(ctx context.Context, accountID string) (int, error) {
 	settings, err := s.LimitSettings(ctx, accountID)
-	return settings.inForce(s.config.Limits).Streams, err
+	return settings.inForce(s.defaults()).Streams, err
 }
 
 // LimitSettings gives what was set for an account, by the operator and by the person.

@@ -73,6 +73,8 @@ type Config struct {
 	Listed bool
 	// Limits are those of accounts that have no others; zero members: none.
 	Limits Limits
+	// Defaults gives Listed and Limits where they may change while the program runs; nil: they don't.
+	Defaults func() (listed bool, limits Limits)
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 	// Random is where ids and keys are drawn from; nil: the system's cryptographic source.
@@ -94,6 +96,9 @@ func New(pool *pgxpool.Pool, config Config) *Store {
 	}
 	if config.Now == nil {
 		config.Now = time.Now
+	}
+	if config.Defaults == nil {
+		config.Defaults = func() (bool, Limits) { return config.Listed, config.Limits }
 	}
 	return &Store{pool: pool, writer: postgres.NewWriter(pool), config: config}
 }

@@ -33,7 +33,7 @@ func (c accessAllow) Run(e env) error { return c.set(e, true) }
 func (c accessDeny) Run(e env) error { return c.set(e, false) }
 
 func (c accessTarget) set(e env, allow bool) error {
-	rule, err := people.ParseRule(c.Whom)
+	rule, err := users.RuleAbout(c.Whom)
 	if err != nil {
 		return err
 	}

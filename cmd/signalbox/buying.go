@@ -21,10 +21,10 @@ import (
 const maxBuyText = 1000
 
 // buying is how people get more credit: what is sold, what the operator says, and the ways there are.
-func (a *app) buying() words.Buying {
-	b := words.Buying{Text: a.cfg.BuyText, Seller: a.seller}
-	if a.cfg.BuyURL != "" {
-		b.Ways = append(b.Ways, words.BuyingWay{URL: a.cfg.BuyURL})
+func (h *house) buying() words.Buying {
+	b := words.Buying{Text: h.rules.value(buySetting), Seller: h.seller}
+	if h.cfg.BuyURL != "" {
+		b.Ways = append(b.Ways, words.BuyingWay{URL: h.cfg.BuyURL})
 	}
 	return b
 }

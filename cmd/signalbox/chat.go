@@ -147,8 +147,8 @@ func (a *app) startChat(ctx context.Context) error {
 	var err error
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
-		Operator:     turn.Operator{Support: a.cfg.Support, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL, Buying: a.buying()},
-		DefaultTool:  a.cfg.DefaultTool,
+		Operator:     turn.Operator{Support: a.rules.says(supportSetting), Terms: a.rules.says(termsSetting), Privacy: a.rules.says(privacySetting), Buying: a.buying},
+		DefaultTool:  a.rules.says(defaultToolSetting),
 		Example:      tried,
 		Acknowledged: figures.Acknowledgements(a.metrics),
 	})

@@ -149,7 +149,7 @@ func (c *Config) checkAddresses(p *problems) {
 		_, ok = httpURL(raw)
 		p.unless(ok || raw == "", variable, redactURL(raw), "an http:// or https:// address")
 	}
-	p.unless(!strings.ContainsAny(c.DefaultTool, " \t\r\n"), "DEFAULT_TOOL", c.DefaultTool, "the id or the command of a tool: one word")
+	p.unless(isOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, oneWord)
 	p.unless(len(c.BuyText) <= maxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
 	p.unless(len(c.SellerText) <= maxBuyText, "SELLER_TEXT", c.SellerText[:min(len(c.SellerText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
 	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
@@ -209,11 +209,9 @@ const (
 const runsAtOnce = "8"
 
 func (c *Config) checkPeople(p *problems) {
-	if c.RunsAtOnce == "" {
-		c.RunsAtOnce = "0"
-		if c.PublicURL != "" {
-			c.RunsAtOnce = runsAtOnce
-		}
+	atOnce := cmp.Or(c.RunsAtOnce, "0")
+	if c.RunsAtOnce == "" && c.PublicURL != "" {
+		atOnce = runsAtOnce
 	}
 	p.unless(oneOf(c.Access, accessOpen, accessListed), "ACCESS", c.Access, "open or listed")
 	p.unless(oneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
@@ -221,7 +219,7 @@ func (c *Config) checkPeople(p *problems) {
 	for _, limit := range []struct {
 		variable, found string
 		into            *int
-	}{{"RUNS_AT_ONCE", c.RunsAtOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"STREAMS_AT_ONCE", c.StreamsAtOnce, &c.Limits.Streams}, {"API_RATE", c.APIRate, &c.RequestRate}, {"ASK_TOKENS_PER_DAY", c.AskTokensPerDay, &c.TokensPerDay}} {
+	}{{"RUNS_AT_ONCE", atOnce, &c.Limits.AtOnce}, {"RUNS_PER_DAY", c.RunsPerDay, &c.Limits.PerDay}, {"STREAMS_AT_ONCE", c.StreamsAtOnce, &c.Limits.Streams}, {"API_RATE", c.APIRate, &c.RequestRate}, {"ASK_TOKENS_PER_DAY", c.AskTokensPerDay, &c.TokensPerDay}} {
 		n, err := strconv.Atoi(limit.found)
 		p.unless(err == nil && n >= 0, limit.variable, limit.found, "a whole number, 0 for no limit")
 		*limit.into = n

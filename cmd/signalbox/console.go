@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/callbacks"
+	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
@@ -15,7 +16,7 @@ import (
 // newConsole makes the operator's console.
 func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
-		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant,
+		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows,
 		Sections: append(a.seller.Sections(), callbacks.Section(a.db.pool), a.missionSection(), landingSection(pages.NewShares(a.db.pool))),
 		Logger:   a.log.With("component", "console"),
@@ -24,6 +25,14 @@ func (a *app) newConsole() (http.Handler, error) {
 		return nil, err
 	}
 	return c.Handler(), nil
+}
+
+// address is the whole address of a path of the page.
+func (a *app) address(path string) string {
+	if a.cfg.Public != nil {
+		return a.cfg.Public.String() + path
+	}
+	return "http://" + serve.Reachable(a.listener.Addr()) + path
 }
 
 // engineRows tells the console of the engines and their queues.

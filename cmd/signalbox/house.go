@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
@@ -45,8 +46,10 @@ type house struct {
 	db            *database // nil: there is none, as for writing the registry to files
 	media         media.Store
 	templates     registry.SpecStore
+	rules         *houseRules // what operators set in the console
 	ledger        *billing.Ledger
 	users         *users.Store
+	seller        *selling.Seller
 	conversations *agent.Store
 	fleet         *comfy.Fleet
 	services      []service
@@ -83,7 +86,10 @@ func (h *house) useDatabase(ctx context.Context, db *database) error {
 	h.templates = history.NewSpecs(db.pool, h.media)
 	figures.Files(h.metrics, db.pool)
 	h.ledger = billing.NewLedger(db.pool)
-	h.users = newUsers(db, h.ledger, h.cfg, h.erases)
+	if h.rules, err = newHouseRules(ctx, db.pool, h.cfg); err != nil {
+		return err
+	}
+	h.users = newUsers(db, h.ledger, h.cfg, h.erases, h.rules.governs)
 	h.conversations = agent.NewStore(db.pool, int64(h.cfg.TokensPerDay))
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 // landing is what strangers are told at PUBLIC_URL.
 func (a *app) landing() pages.Landing {
-	return pages.Landing{Ways: a.waysToBegin, Terms: a.cfg.TermsURL, Privacy: a.cfg.PrivacyURL}
+	return pages.Landing{Ways: a.waysToBegin, Terms: a.rules.says(termsSetting), Privacy: a.rules.says(privacySetting)}
 }
 
 // waysToBegin are the chat platforms that are connected, as far as the bots' names are known.

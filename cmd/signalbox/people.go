@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas"
 	sitestore "github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
+	"github.com/signalbox/signalbox/runs/gallery"
 	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/webhooks"
@@ -92,6 +93,9 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 		return err
 	}
 	if err := missions.Adopt(ctx, tx, from, into); err != nil {
+		return err
+	}
+	if err := gallery.Adopt(ctx, tx, from, into); err != nil {
 		return err
 	}
 	if err := agent.Adopt(ctx, tx, from, into); err != nil {

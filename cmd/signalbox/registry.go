@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/toolsearch"
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -41,6 +42,10 @@ func (a *app) newRegistry() error {
 	if err != nil {
 		return err
 	}
+	inForce := func() billing.Margins { return margins }
+	if a.rules != nil {
+		inForce, a.rules.changed = a.rules.margins, a.reload
+	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
 		if s.loader != nil {
@@ -51,7 +56,7 @@ func (a *app) newRegistry() error {
 		loaders = append(loaders, a.preflight(catalog.NewFileLoader("tools", a.cfg.ToolsDir)))
 	}
 	for i, l := range loaders {
-		loaders[i] = margins.Loader(l)
+		loaders[i] = billing.LivingMargins(l, inForce)
 	}
 	if a.db != nil { // after the margins, which former versions have in their prices
 		loaders[0] = history.Pinned{Loader: loaders[0], Store: history.New(a.db.pool), Ready: a.flows}

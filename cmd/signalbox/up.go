@@ -22,7 +22,6 @@ import (
 	limit "golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
-	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -39,6 +38,7 @@ import (
 	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/workflows"
 )
@@ -104,7 +104,6 @@ type app struct {
 	missions  *missions.Service
 	post      post
 	chat      *chatPlatforms
-	seller    *selling.Seller
 	figures   net.Listener // of METRICS_ADDR; nil: there is none
 }
 
@@ -348,8 +347,8 @@ func (a *app) startWeb(ctx context.Context) error {
 	}
 	a.web, err = web.New(web.Config{
 		Search: a.search,
-		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Logger: a.log.With("component", "web"),
-		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Buying: a.buying(), Support: a.cfg.Support},
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Gallery: gallery.New(a.db.pool), Logger: a.log.With("component", "web"),
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.says(supportSetting)},
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Hooks: a.post.outbox, Answers: answers, Landing: a.landing(), Examples: examples,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
@@ -392,6 +391,7 @@ func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
 	a.background("folder watch", a.watcher.Run)
 	a.background("pinned versions", a.followPins)
+	a.background("settings of the console", func(ctx context.Context) { a.rules.follow(ctx, a.log, a.reload) })
 	a.followDocuments()
 	return a.startSchedules()
 }

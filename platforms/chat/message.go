@@ -117,8 +117,6 @@ type Button struct {
 	Data  string
 	URL   string
 	Style ButtonStyle
-	// SKU sells something of Discord's store: there the button is the store's own, other platforms ignore it.
-	SKU string
 }
 
 // ButtonStyle is a hint for the look of a button; platforms without styles ignore it.

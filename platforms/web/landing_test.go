@@ -34,7 +34,7 @@ func withExamples(t *testing.T) option {
 
 // toBegin says where strangers can begin.
 func toBegin(c *web.Config) {
-	c.Landing = pages.Landing{Privacy: "https://bot.example/privacy", Ways: func() []pages.Way {
+	c.Landing = pages.Landing{Privacy: func() string { return "https://bot.example/privacy" }, Ways: func() []pages.Way {
 		return []pages.Way{{Platform: "telegram", URL: "https://t.me/paintbot"}, {Platform: "discord", URL: "https://discord.com/oauth2/authorize?client_id=5"}}
 	}}
 }
@@ -48,7 +48,7 @@ func TestLandingPage(t *testing.T) {
 		return readAll(t, stranger.do("GET", "/", "", nil, "Accept", "text/html").Body)
 	}
 	t.Run("a stranger sees what is made, with prices, terms, and where to begin", func(t *testing.T) {
-		has(t, front(t), `src="/examples/`, "Wallpaper", "$0.000337 a second", `href="https://t.me/paintbot"`, `client_id=5`, `href="/signin"`, "published no terms", `href="/privacy"`)
+		has(t, front(t), `src="/examples/`, "Wallpaper", "$0.02 a minute", `href="https://t.me/paintbot"`, `client_id=5`, `href="/signin"`, "published no terms", `href="/privacy"`)
 	})
 	t.Run("terms and privacy are told, or lead to what the operator has published", func(t *testing.T) {
 		has(t, readAll(t, stranger.do("GET", "/terms", "", nil).Body), "published no terms")

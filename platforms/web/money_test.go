@@ -157,7 +157,9 @@ func TestBuying(t *testing.T) {
 	t.Run("bot-ux 36 it says what the operator says", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, func(c *web.Config) {
-			c.Buying = pages.Buying{Buying: words.Buying{Text: "Write to Ann.", Ways: []words.BuyingWay{{URL: "https://shop.example/credit"}, {Label: "By card", URL: "https://pay.example"}}}}
+			c.Buying = pages.Buying{Offers: func() words.Buying {
+				return words.Buying{Text: "Write to Ann.", Ways: []words.BuyingWay{{URL: "https://shop.example/credit"}, {Label: "By card", URL: "https://pay.example"}}}
+			}}
 		})
 		has(t, h.reader().page("/buy"), "Write to Ann.", `href="https://shop.example/credit"`, ">shop.example</a>", ">By card</a>")
 		has(t, h.reader().page("/account"), `href="/buy"`)

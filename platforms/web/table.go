@@ -20,9 +20,9 @@ import (
 // of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
 func OwnPaths() []string {
 	return []string{
-		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
+		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
-		"/account", "/buy", pages.ChatPath, "/developers", "/examples", "/files", "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
+		"/account", "/buy", pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
 		"/readyz", "/run", "/s", "/sessions", "/signin", "/signout", "/site", "/static", "/stripe", "/terms", "/thumbs", "/tool", "/uploads",
 	}
 }
@@ -34,15 +34,20 @@ func (s *Server) table() ([]door.Route, error) {
 	var err error
 	s.api, err = api.New(api.Config{
 		Door: s.door, Streams: s.streams, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Callers: callers, Media: cfg.Runs, Links: s.links, Ledger: cfg.Ledger,
-		Keys: cfg.Users, Programs: cfg.Users, Invitations: cfg.Invitations, Hooks: cfg.Hooks, Answers: cfg.Answers, Points: cfg.Points,
+		Keys: cfg.Users, Programs: cfg.Users, Invitations: cfg.Invitations, Hooks: cfg.Hooks, Answers: cfg.Answers, Points: cfg.Points, Gallery: cfg.Gallery,
 		Status: cfg.Status, Changes: cfg.Changes, Mounted: described(cfg.Mounts), Version: cfg.Version, NotFound: s.render.NotFound, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
+	var results pages.Gallery
+	if cfg.Gallery != nil {
+		results = cfg.Gallery
+	}
 	drawn, err := pages.Routes(pages.Config{
 		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Ledger: cfg.Ledger, Callers: callers, Media: cfg.Runs, Links: s.links,
-		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples, Delete: s.api.Delete, Logger: cfg.Logger,
+		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples,
+		Delete: s.api.Delete, DeleteOutput: s.api.DeleteOutput, Gallery: results, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
 )
 
 // Runs is what the packages of the web need of runner.Service.
@@ -97,6 +98,8 @@ type Config struct {
 	Landing pages.Landing
 	// Examples are pictures that tools made, as JPEG files by the tools' ids.
 	Examples map[string][]byte
+	// Gallery finds results again; nil: there is no gallery.
+	Gallery *gallery.Gallery
 	// Hooks tells programs of runs; nil: there are no endpoints.
 	Hooks Hooks
 	// Answers keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once.
@@ -150,7 +153,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.render, err = render.New(render.Config{
-		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil,
+		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil,
 	})
 	if err != nil {
 		return nil, err

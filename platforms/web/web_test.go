@@ -40,6 +40,7 @@ import (
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows"
@@ -127,7 +128,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 func (h *house) serve(options ...option) {
 	cfg := web.Config{
-		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Invitations: users.NewInvitations(h.users, h.gift),
+		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Gallery: gallery.New(h.pool), Invitations: users.NewInvitations(h.users, h.gift),
 		LinkKey: []byte("a key for the tests that is long"), Version: "test",
 		Changes: func(context.Context) ([]history.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),

@@ -15,7 +15,6 @@ type Offer struct {
 	Name     string
 	Text     string // what it is, in a sentence; may be empty
 	Price    string // "4.99 EUR"; empty: the platform shows it
-	SKU      string // of Discord, whose button needs nothing else
 	Monthly  bool
 }
 

@@ -10,8 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -99,7 +97,7 @@ func rulesMeant(ctx context.Context, store *users.Store, whom string) (func(user
 	if id, err := strconv.ParseInt(whom, 10, 64); err == nil {
 		return func(r users.Rule) bool { return r.ID == id }, nil
 	}
-	about, err := ParseRule(whom)
+	about, err := users.RuleAbout(whom)
 	if err != nil {
 		return nil, err
 	}
@@ -122,20 +120,4 @@ func rulesAbout(ctx context.Context, store *users.Store, about users.Rule) func(
 	return func(r users.Rule) bool {
 		return r.Where == (users.Place{}) && (r.Whom() == about.Whom() || r.Whom() == account.Whom())
 	}
-}
-
-// ParseRule reads whom a rule is about: an account, a person on a platform, or a chat, a server or a role.
-func ParseRule(whom string) (users.Rule, error) {
-	if _, err := uuid.Parse(whom); err == nil {
-		return users.Rule{Kind: users.RuleAccount, Subject: whom}, nil
-	}
-	parts := strings.SplitN(whom, ":", 3)
-	if len(parts) == 2 && parts[0] != "" && parts[1] != "" {
-		return users.Rule{Kind: users.RuleIdentity, Platform: parts[0], Subject: parts[1]}, nil
-	}
-	kinds := map[string]users.RuleKind{"chat": users.RuleChat, "space": users.RuleSpace, "role": users.RuleRole}
-	if kind, known := kinds[parts[0]]; known && len(parts) == 3 && parts[1] != "" && parts[2] != "" {
-		return users.Rule{Kind: kind, Platform: parts[1], Subject: parts[2]}, nil
-	}
-	return users.Rule{}, fmt.Errorf("whom: found %q, expected an account id, platform:id, or chat:, space: or role: before that, such as chat:telegram:-100", whom)
 }

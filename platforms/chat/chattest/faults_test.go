@@ -393,11 +393,13 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.say("/paysupport")
 	s.AwaitText(s.room, "answered by the operator", "Ask whoever runs this bot")
 	s.Handled()
-	s.Operator = turn.Operator{Support: "help@box.example", Terms: "https://box.example/terms"}
+	s.Operator = turn.Operator{Support: func() string { return "help@box.example" }, Terms: func() string { return "https://box.example/terms" }}
 	s.Restart()
 	s.say("/paysupport")
 	s.until(s.room, "whom to ask", func(list []Seen) bool { return list[len(list)-1].Text == "help@box.example" })
-	s.Operator.Buying = words.Buying{Text: "Write to Ann.", Ways: []words.BuyingWay{{URL: "https://shop.example/credit"}}}
+	s.Operator.Buying = func() words.Buying {
+		return words.Buying{Text: "Write to Ann.", Ways: []words.BuyingWay{{URL: "https://shop.example/credit"}}}
+	}
 	s.Restart()
 	s.say("/buy")
 	s.labelled("shop.example", "You have $1.00 to spend.", "Write to Ann.")

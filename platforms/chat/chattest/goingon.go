@@ -170,7 +170,7 @@ func weakerAndStronger(s *scene) {
 	s.press(m, "Stronger")
 	s.input(s.Call(2), "denoise", "0.7")
 	s.Succeed(weaker, shade(1))
-	again := s.AwaitMedia(s.room, "Redraw", "denoise 0.3")
+	again := s.AwaitMedia(s.room, "Redraw", "strength 0.3")
 	s.press(again, "Weaker")
 	second := s.Call(3)
 	s.input(second, "denoise", "0.18")
@@ -382,7 +382,7 @@ func moreOfASet(s *scene) {
 	m := s.paintedSet()
 	s.press(m, "More…")
 	m = s.labelled("Back", "Painter")
-	s.wantButtons(m, "Vary Edit prompt Settings Original file | Use with… Delete Back")
+	s.wantButtons(m, "Vary Edit prompt Settings Original file | Use with… Receipt Delete Back")
 	s.press(m, "Back")
 	s.labelled("U1", "Painter")
 }

@@ -99,13 +99,13 @@ func cancelOnly(s *scene) {
 
 func wordsAreOffered(s *scene) {
 	s.say("make me a picture of a red bicycle steps=7")
-	m := s.labelled("Run Painter ($0.0042)", "Shall Painter make this?")
+	m := s.labelled("Run Painter (under $0.01)", "Shall Painter make this?")
 	s.noRun()
-	s.press(m, "Run Painter ($0.0042)")
+	s.press(m, "Run Painter (under $0.01)")
 	c := s.Call(0)
 	s.input(c, "prompt", "make me a picture of a red bicycle")
 	s.input(c, "steps", "7")
-	if a := s.press(m, "Run Painter ($0.0042)"); a.Text == "" {
+	if a := s.press(m, "Run Painter (under $0.01)"); a.Text == "" {
 		s.t.Error("a second press is not told that the first one was enough")
 	}
 	s.Handled()
@@ -119,7 +119,7 @@ func wordsAreOffered(s *scene) {
 func slashLeftOut(s *scene) {
 	s.withBanner()
 	s.say("painter a blue door steps=7")
-	s.press(s.labelled("Run Painter ($0.0042)", "Shall Painter make this?"), "Run Painter ($0.0042)")
+	s.press(s.labelled("Run Painter (under $0.01)", "Shall Painter make this?"), "Run Painter (under $0.01)")
 	s.input(s.Call(0), "prompt", "a blue door")
 	s.input(s.Call(0), "steps", "7")
 }
@@ -194,7 +194,7 @@ func agentFirst(s *scene) {
 	s.say("polly a red bicycle")
 	s.AwaitText(s.room, "You said: a red bicycle")
 	s.say("a red bicycle")
-	s.labelled("Run Painter ($0.0042)")
+	s.labelled("Run Painter (under $0.01)")
 	s.noRun()
 }
 
@@ -211,6 +211,6 @@ func startWithExample(s *scene) {
 		}
 	}
 	s.noRun()
-	s.press(m, "Run Painter ($0.0042)")
+	s.press(m, "Run Painter (under $0.01)")
 	s.input(s.Call(0), "prompt", "a fox in the snow")
 }

@@ -23,7 +23,7 @@ func BuyCommand(ctx context.Context, t *turn.Turn) error {
 		}
 		credit = start.Credit(t, b)
 	}
-	buying := t.Services.Operator.Buying
+	buying := t.Services.Operator.ToBuy()
 	offers := offersOf(t)
 	if !buying.Offered() && len(offers) == 0 {
 		_, err := t.Reply(ctx, chat.Lines(credit, t.Say.Text("buy.nothing"), whomToAsk(t)))
@@ -53,10 +53,10 @@ func BuyCommand(ctx context.Context, t *turn.Turn) error {
 }
 
 func offersOf(t *turn.Turn) []words.Offer {
-	if t.Services.Operator.Buying.Seller == nil {
+	if t.Services.Operator.ToBuy().Seller == nil {
 		return nil
 	}
-	return t.Services.Operator.Buying.Seller.Offers(t.In.Platform, t.Say.Language())
+	return t.Services.Operator.ToBuy().Seller.Offers(t.In.Platform, t.Say.Language())
 }
 
 // offerButtons has a button for each offer; k keeps what each is.
@@ -67,7 +67,7 @@ func offerButtons(ctx context.Context, t *turn.Turn, offers []words.Offer) (rows
 	k := t.Keyboard(store.KeyboardState{})
 	for i, o := range offers {
 		k.State.Fields = append(k.State.Fields, o.ID())
-		rows = append(rows, []chat.Button{{Label: o.Label(), Data: k.Data("buy" + strconv.Itoa(i)), SKU: o.SKU}})
+		rows = append(rows, []chat.Button{{Label: o.Label(), Data: k.Data("buy" + strconv.Itoa(i))}})
 	}
 	return rows, t.Services.Store.Keyboards.Save(ctx, k)
 }
@@ -84,7 +84,7 @@ func PressBuy(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error 
 		if o.ID() != k.State.Fields[n] {
 			continue
 		}
-		address, err := t.Services.Operator.Buying.Seller.Checkout(ctx, t.Account.ID, t.In.Platform, t.Say.Language(), o)
+		address, err := t.Services.Operator.ToBuy().Seller.Checkout(ctx, t.Account.ID, t.In.Platform, t.Say.Language(), o)
 		if err != nil {
 			return buyingRefused(ctx, t, err)
 		}
@@ -100,7 +100,7 @@ func PressBuy(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error 
 
 // RedeemCommand gives the credit of a voucher.
 func RedeemCommand(ctx context.Context, t *turn.Turn) error {
-	seller, code := t.Services.Operator.Buying.Seller, strings.TrimSpace(t.In.Text)
+	seller, code := t.Services.Operator.ToBuy().Seller, strings.TrimSpace(t.In.Text)
 	if seller == nil {
 		return t.Tell(ctx, "buy.nothing")
 	}

@@ -35,7 +35,7 @@ func greet(ctx context.Context, t *turn.Turn) error {
 	m.Buttons = append(m.Buttons, show.RowsOf(buttons, 2)...)
 	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line("button.language"), Data: k.Data("langs")}})
 	m.Text = chat.Lines(m.Text, waiting(t))
-	if terms := t.Services.Operator.Terms; terms != "" {
+	if terms := t.Services.Operator.Terms.Now(); terms != "" {
 		m.Text = chat.Lines(m.Text, t.Say.Text("start.terms", "terms", terms))
 	}
 	if err := t.Services.Store.Keyboards.Save(ctx, k); err != nil {

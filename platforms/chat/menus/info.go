@@ -137,7 +137,7 @@ func OperatorSays(ctx context.Context, t *turn.Turn, text, without string) error
 
 // whomToAsk tells where questions about money go.
 func whomToAsk(t *turn.Turn) chat.Text {
-	if whom := t.Services.Operator.Support; whom != "" {
+	if whom := t.Services.Operator.Support.Now(); whom != "" {
 		return t.Say.Text("operator.ask", "whom", whom)
 	}
 	return t.Say.Text("operator.askThem")

@@ -64,11 +64,15 @@ func ownCommands(o turn.Operator) turn.Commands {
 		{Name: "why", Do: told(menus.WhyCommand)},
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
 	}
-	for _, said := range []struct{ name, text, without string }{
+	for _, said := range []struct {
+		name    string
+		text    turn.Saying
+		without string
+	}{
 		{"paysupport", o.Support, "operator.noSupport"}, {"terms", o.Terms, "operator.noTerms"}, {"privacy", o.Privacy, "operator.noPrivacy"},
 	} {
 		list = append(list, turn.Command{Name: said.name, Do: told(func(ctx context.Context, t *turn.Turn) error {
-			return menus.OperatorSays(ctx, t, said.text, said.without)
+			return menus.OperatorSays(ctx, t, said.text.Now(), said.without)
 		})})
 	}
 	return list

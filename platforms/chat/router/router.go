@@ -34,7 +34,7 @@ type Config struct {
 	Logger    *slog.Logger
 
 	Operator    turn.Operator
-	DefaultTool string // see turn.Services
+	DefaultTool turn.Saying // see turn.Services
 	Example     func(language string) (turn.Example, error)
 	Agent       turn.Agent // nil: no model is connected
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.

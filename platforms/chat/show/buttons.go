@@ -99,7 +99,7 @@ func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
 			ranked{chat.Button{Label: v.Line("button.use"), Data: k.Data("use")}, 4})
 	}
 	if run.Cost > 0 {
-		all = append(all, ranked{chat.Button{Label: v.Line("card.receipt"), Data: k.Data("receipt")}, 7})
+		all = append(all, ranked{chat.Button{Label: v.Line("card.receipt"), Data: k.Data("receipt")}, 9})
 	}
 	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
 }

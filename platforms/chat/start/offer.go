@@ -168,7 +168,7 @@ func usualTool(ctx context.Context, t *turn.Turn) (*registry.Tool, bool, error) 
 	if err != nil {
 		return nil, false, err
 	}
-	ids = append(ids, chosen, t.Services.DefaultTool)
+	ids = append(ids, chosen, t.Services.DefaultTool.Now())
 	takesWords := t.Offered()
 	takesWords = slices.DeleteFunc(takesWords, func(tool *registry.Tool) bool { return !input.RunsOnWords(tool) })
 	for _, id := range ids {

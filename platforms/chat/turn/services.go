@@ -30,8 +30,8 @@ type Services struct {
 	Accounts  Accounts
 	Wallets   Wallets
 	Operator  Operator
-	// DefaultTool is the tool that words without a command are offered to, by id or command; empty: the one used most.
-	DefaultTool string
+	// DefaultTool is the tool that words without a command are offered to, by id or command; nil or empty: the one used most.
+	DefaultTool Saying
 	Example     func(language string) (Example, error) // shown to who comes for the first time; nil: none
 	Agent       Agent                                  // nil: no model is connected
 	Commands    Commands                               // the bot's own
@@ -95,10 +95,29 @@ type Tools interface {
 // Operator is what those who run this bot say about it, each a text or an address. Where one is empty
 // the command says what holds anyway and whom to ask.
 type Operator struct {
-	Support string // whom to ask about payments: /paysupport
-	Terms   string // /terms
-	Privacy string // /privacy
-	Buying  words.Buying
+	Support Saying              // whom to ask about payments: /paysupport
+	Terms   Saying              // /terms
+	Privacy Saying              // /privacy
+	Buying  func() words.Buying // how people get more credit at the moment; nil: nothing is said
+}
+
+// ToBuy is how people get more credit at the moment.
+func (o Operator) ToBuy() words.Buying {
+	if o.Buying == nil {
+		return words.Buying{}
+	}
+	return o.Buying()
+}
+
+// Saying is a text that may change while the program runs; nil says nothing.
+type Saying func() string
+
+// Now is what it says at the moment.
+func (s Saying) Now() string {
+	if s == nil {
+		return ""
+	}
+	return s()
 }
 
 // Warnings remembers which warnings people have had, so that each comes once, and until when they hold.

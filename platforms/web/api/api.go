@@ -3,6 +3,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -41,7 +43,8 @@ type Config struct {
 		Hooks
 		HookMessages
 	}
-	Answers *Answers // keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once
+	Gallery *gallery.Gallery // finds results again; nil: that is not there
+	Answers *Answers         // keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once
 	// Points shows amounts in points as well; the zero value does not.
 	Points  billing.Points
 	Status  func() map[string]any // what GET /api/status answers beside the loaders; nil: nothing
@@ -118,6 +121,9 @@ func (a *API) Routes() []door.Route {
 		door.ForPrograms("POST /api/invitations", door.OperatorChange, a.invitations.make),
 		door.ForPrograms("DELETE /api/invitations/{id}", door.OperatorChange, a.invitations.revoke),
 	}
+	if a.cfg.Gallery != nil {
+		list = append(list, (&galleryAPI{gallery: a.cfg.Gallery, tell: a.tell}).routes()...)
+	}
 	if a.cfg.Changes != nil {
 		list = append(list, door.ForPrograms("GET /api/changes", door.OperatorRead, a.catalogue.changes))
 	}
@@ -130,6 +136,11 @@ func (a *API) Routes() []door.Route {
 
 // Delete deletes the run that the path values of a request name, or one of its outputs, for its owner.
 func (a *API) Delete(r *http.Request, who users.Account) error { return a.runs.deleteRun(r, who) }
+
+// DeleteOutput deletes one output of a run for its owner.
+func (a *API) DeleteOutput(ctx context.Context, who users.Account, runID string, output int) error {
+	return a.runs.deleteOutput(ctx, who, runID, output)
+}
 
 // TellRun gives a run as the API tells it. host is where we are reached when there is no public URL.
 func (a *API) TellRun(run runs.Run, host string) (json.RawMessage, error) {

@@ -176,17 +176,27 @@ func (a *runsAPI) envelope(w http.ResponseWriter, r *http.Request, who users.Acc
 
 // deleteRun deletes a run, or one of its outputs, for its owner.
 func (a *runsAPI) deleteRun(r *http.Request, who users.Account) error {
-	defer a.results.Drop(func(told toldRun) bool { return told.owner == who.ID })
 	text := r.PathValue("n")
 	if text == "" {
+		defer a.forget(who)
 		return a.runs.Delete(r.Context(), r.PathValue("id"), who.ID)
 	}
 	output, err := strconv.Atoi(text)
 	if err != nil {
 		return runs.ErrNotFound
 	}
-	_, err = a.runs.DeleteOutput(r.Context(), r.PathValue("id"), who.ID, output)
+	return a.deleteOutput(r.Context(), who, r.PathValue("id"), output)
+}
+
+func (a *runsAPI) deleteOutput(ctx context.Context, who users.Account, runID string, output int) error {
+	defer a.forget(who)
+	_, err := a.runs.DeleteOutput(ctx, runID, who.ID, output)
 	return err
+}
+
+// forget has the account's runs read anew.
+func (a *runsAPI) forget(who users.Account) {
+	a.results.Drop(func(told toldRun) bool { return told.owner == who.ID })
 }
 
 func (a *runsAPI) delete(w http.ResponseWriter, r *http.Request, who users.Account) error {

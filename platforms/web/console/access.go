@@ -2,12 +2,15 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -46,7 +49,46 @@ func whereOf(r users.Rule) string {
 }
 
 func (c *Console) accessDeeds() []deed {
-	return []deed{{path: "access/{id}/remove", place: "access", plan: c.planRemoveRule, do: c.removeRule}}
+	return []deed{{path: "access/new", place: "access", plan: planRule, do: c.makeRule}, {path: "access/{id}/remove", place: "access", plan: c.planRemoveRule, do: c.removeRule}}
+}
+
+const (
+	mayUse    = "may use the tools"
+	mayNotUse = "may not use the tools"
+)
+
+func planRule(context.Context, string) (plan, error) {
+	return plan{
+		Title: "A rule about somebody", Button: "Set the rule", Back: Root + "access",
+		Says: []string{"It holds everywhere, within seconds, and takes the place of the one about the same people."},
+		Fields: []field{
+			{Name: "whom", Label: "Whom", Required: true, Hint: "An account's id, a person such as telegram:12345, or a chat, server or role: chat:telegram:-100, space:discord:77, role:discord:8."},
+			{Name: "may", Label: "They", Choices: []string{mayUse, mayNotUse}, Value: mayUse},
+		},
+	}, nil
+}
+
+func (c *Console) makeRule(ctx context.Context, o order) (outcome, error) {
+	r, err := users.RuleAbout(strings.TrimSpace(o.Form.Get("whom")))
+	if err != nil {
+		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "%v", err)
+	}
+	may := o.Form.Get("may")
+	if may != mayUse && may != mayNotUse {
+		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "Say whether they may use the tools.")
+	}
+	r.Allow, r.By, r.Note = may == mayUse, o.Who.ID, o.Why
+	if person, err := c.cfg.People.ByIdentity(ctx, r.Platform, r.Subject); err == nil && r.Kind == users.RuleIdentity {
+		r.Kind, r.Platform, r.Subject = users.RuleAccount, "", person.ID // then it holds wherever they come from
+	}
+	if r.Kind == users.RuleAccount && r.Subject == o.Who.ID && !r.Allow {
+		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "You can't keep yourself out: ask another operator.")
+	}
+	err = c.cfg.People.SetRule(ctx, r)
+	if errors.Is(err, users.ErrNotFound) {
+		err = registry.Errorf(registry.CodeInvalidInput, "Nobody has the account %.60s.", r.Subject)
+	}
+	return outcome{Says: calledIn(r) + " " + may + ".", To: Root + "access"}, err
 }
 
 // rule finds one by its number.

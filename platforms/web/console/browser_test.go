@@ -83,7 +83,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	}{{"desktop", 1360, 900, false}, {"dark", 1360, 900, true}, {"phone", 320, 640, false}}
 	paths := map[string]string{
 		"overview": "", "runs": "runs", "run": "runs/" + done, "running": "runs/" + running, "errors": "errors", "plots": "plots?span=24h", "tools": "tools", "tool": "tools/paint",
-		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "post": "post", "replay": "post/17/replay", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
+		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "rule": "access/new", "invitations": "invitations", "settings": "settings", "setting": "settings/terms/change", "post": "post", "replay": "post/17/replay", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
 	}
 	for _, view := range views {
 		t.Run("every page fits, draws its plots and has no barrier, on "+view.name, func(t *testing.T) {
@@ -115,6 +115,17 @@ func TestConsoleInABrowser(t *testing.T) {
 			t.Errorf("the page says %q (%v)", said, err)
 		}
 		browsertest.Shot(t, ctx, "console-refunded")
+	})
+	t.Run("the terms, from the settings to their effect", func(t *testing.T) {
+		t.Parallel()
+		ctx := browsertest.Open(t, browsertest.Window{Width: 1100, Height: 800})
+		signIn(t, ctx, h)
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/operator/settings"), chromedp.Click(chromedp.CSS(`a[href$="/terms/change"]`)), chromedp.WaitVisible(chromedp.CSS("#value")),
+			chromedp.SetValue(chromedp.CSS("#value"), "Be kind."), chromedp.Click(chromedp.CSS("form button.primary")), chromedp.WaitVisible(chromedp.CSS("[role=status]")))
+		if shown := browsertest.Text(t, ctx, "#terms"); !strings.Contains(shown, "Be kind.") || !strings.Contains(shown, "console") {
+			t.Errorf("the settings show %q", shown)
+		}
+		browsertest.Shot(t, ctx, "console-set")
 	})
 	t.Run("the list of runs shows a new one by itself, unless it is paused", func(t *testing.T) {
 		t.Parallel()

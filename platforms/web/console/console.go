@@ -63,7 +63,9 @@ type People interface {
 	PersonByID(ctx context.Context, accountID string) (users.Person, error)
 	Block(ctx context.Context, accountID, by, note string) error
 	Unblock(ctx context.Context, accountID, by, note string) error
+	ByIdentity(ctx context.Context, platform, externalID string) (users.Account, error)
 	Rules(ctx context.Context, where users.Place) ([]users.Rule, error)
+	SetRule(ctx context.Context, r users.Rule) error
 	DeleteRule(ctx context.Context, id int64, by string) error
 	SetLimits(ctx context.Context, accountID string, l users.Limits, by, note string) error
 	ChangeOperator(ctx context.Context, accountID string, operator bool, by, note string) error
@@ -104,7 +106,7 @@ type Engine struct {
 // Idle reports whether nothing is left on the engine.
 func (e Engine) Idle() bool { return len(e.Running)+len(e.Waiting) == 0 }
 
-// Config wires a Console. All members but Engines, Findings, File, Logger and Now are required.
+// Config wires a Console. All members up to CSRF are required.
 type Config struct {
 	Registry  Registry
 	Catalogue Catalogue
@@ -117,6 +119,11 @@ type Config struct {
 	// the console is mounted.
 	Caller func(ctx context.Context) (users.Account, bool)
 	CSRF   func(ctx context.Context) template.HTML
+
+	Invitations Invitations // nil: they are not made here
+	// Address is the whole address of a path, for links that are sent to people; required with Invitations.
+	Address  func(path string) string
+	Settings Settings // nil: nothing is set here
 
 	Engines func(ctx context.Context) []Engine
 	// OrderEngine sets an engine's Order; nil: that can't be done.
@@ -175,6 +182,13 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("GET /operator/people/{id}", c.page(c.person))
 	mux.HandleFunc("GET /operator/access", c.page(c.access))
 	mux.HandleFunc("GET /operator/audit", c.page(c.audit))
+	mux.HandleFunc("GET /operator/export/{table}", c.page(c.export))
+	if c.cfg.Invitations != nil {
+		mux.HandleFunc("GET /operator/invitations", c.page(c.invitations))
+	}
+	if c.cfg.Settings != nil {
+		mux.HandleFunc("GET /operator/settings", c.page(c.settings))
+	}
 	for _, s := range c.cfg.Sections {
 		mux.HandleFunc("GET "+Root+s.Path, c.page(c.section(s)))
 	}

@@ -20,7 +20,7 @@ import (
 
 // pages are all that can be opened.
 func pages(run, person string) []string {
-	return []string{"", "runs", "runs/" + run, "errors", "plots", "tools", "tools/paint", "changes", "engines", "ledger", "people", "people/" + person, "access", "audit",
+	return []string{"", "runs", "runs/" + run, "errors", "plots", "tools", "tools/paint", "changes", "engines", "ledger", "people", "people/" + person, "access", "access/new", "invitations", "invitations/new", "settings", "settings/terms/change", "export/runs", "export/people", "audit",
 		"runs/" + run + "/refund", "ledger/check", "reload", "people/" + person + "/credit", "people/" + person + "/limits",
 		"people/" + person + "/block", "people/" + person + "/allow", "people/" + person + "/operator", "people/" + person + "/ordinary"}
 }
@@ -47,7 +47,8 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	for _, deed := range []string{"runs/" + run.ID + "/refund", "runs/" + run.ID + "/cancel", "runs/" + run.ID + "/retry", "ledger/check", "reload", "people/" + anna.ID + "/credit",
-		"people/" + anna.ID + "/limits", "people/" + anna.ID + "/block", "people/" + anna.ID + "/allow", "people/" + anna.ID + "/operator", "people/" + anna.ID + "/ordinary"} {
+		"people/" + anna.ID + "/limits", "people/" + anna.ID + "/block", "people/" + anna.ID + "/allow", "people/" + anna.ID + "/operator", "people/" + anna.ID + "/ordinary",
+		"access/new", "invitations/new", "settings/terms/change", "settings/terms/reset"} {
 		path := console.Root + deed
 		full := url.Values{"why": {"because"}, "amount": {"5"}, "key": {"k"}}
 		if status, _ := operator.post(path, full); status != http.StatusForbidden {

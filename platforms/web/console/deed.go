@@ -41,6 +41,8 @@ type plan struct {
 type field struct {
 	Name, Label, Hint, Value string
 	Required                 bool
+	Long                     bool     // a text of several lines
+	Choices                  []string // nil: it is typed
 }
 
 // order is a deed that was confirmed.
@@ -57,6 +59,7 @@ type outcome struct {
 	Account string // whom it concerns, for the audit; empty: nobody in particular
 	Action  string // what it was, for the audit; empty: what was called has recorded it
 	Says    string // one sentence with the effect
+	Shown   string // told beside it on the next page, and nowhere kept
 	To      string // page to go on to
 }
 
@@ -88,7 +91,7 @@ func (c *Console) act(d deed) pageHandler {
 		if err != nil {
 			return c.askAgain(w, r, who, d, o, err)
 		}
-		leaveNotice(w, r, done.Says)
+		leaveNotice(w, r, strings.TrimSpace(done.Says+" "+done.Shown))
 		http.Redirect(w, r, done.To, http.StatusSeeOther)
 		return nil
 	}

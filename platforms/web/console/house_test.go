@@ -45,6 +45,35 @@ type house struct {
 	ledger   *billing.Ledger
 	engines  []console.Engine
 	findings map[string][]console.Finding
+
+	invitations *users.Invitations
+	settings    *setHere
+}
+
+// setHere are two settings, of which the environment sets one.
+type setHere struct{ terms, by string }
+
+func (s *setHere) List() []console.Setting {
+	terms := console.Setting{Name: "terms", Group: "Texts", Title: "Terms", About: "For /terms.", Variable: "TERMS_URL", Long: true, Value: s.terms, Source: console.FromDefault}
+	if s.by != "" {
+		terms.Source, terms.By, terms.At = console.FromConsole, s.by, time.Now()
+	}
+	return []console.Setting{
+		{Name: "access", Group: "Access", Title: "Who may use the tools", Variable: "ACCESS", Value: "listed", Source: console.FromEnvironment}, terms,
+	}
+}
+
+func (s *setHere) Set(_ context.Context, _, value, by string) error {
+	if strings.Contains(value, "bad") {
+		return registry.Errorf(registry.CodeInvalidInput, "Terms: found %q, expected good ones.", value)
+	}
+	s.terms, s.by = value, by
+	return nil
+}
+
+func (s *setHere) Clear(context.Context, string) error {
+	*s = setHere{}
+	return nil
 }
 
 const adminToken = "operator-token-of-the-tests"
@@ -69,7 +98,7 @@ func paint(t *registry.Tool) {
 func newHouse(t *testing.T, sections ...console.Section) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, pool: pool, ledger: billing.NewLedger(pool), provider: &runstest.Provider{}, loader: registrytest.NewLoader("workflows", registrytest.Tool("paint", paint), registrytest.Tool("upscale", timed))}
+	h := &house{t: t, pool: pool, ledger: billing.NewLedger(pool), provider: &runstest.Provider{}, settings: &setHere{}, loader: registrytest.NewLoader("workflows", registrytest.Tool("paint", paint), registrytest.Tool("upscale", timed))}
 	h.provider.OnSubmit = h.outcome
 	h.users = users.New(pool, users.Config{
 		OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
@@ -103,7 +132,9 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 			t.Error(err)
 		}
 	})
+	h.invitations = users.NewInvitations(h.users, func(context.Context, pgx.Tx, string, int64, string) error { return errors.New("no credit") })
 	c, err := console.New(console.Config{
+		Invitations: h.invitations, Address: func(path string) string { return "https://bot.example" + path }, Settings: h.settings,
 		Registry: h.reg, Catalogue: history, Runs: h.runs, People: h.users, Ledger: h.ledger, Caller: web.Caller, CSRF: web.CSRFInput,
 		Grant: func(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {
 			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return h.ledger.Grant(ctx, tx, accountID, amount, key, note) })
@@ -126,7 +157,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 	}
 	page, err := web.New(web.Config{
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Version: "test",
-		Invitations: users.NewInvitations(h.users, func(context.Context, pgx.Tx, string, int64, string) error { return errors.New("no credit") }),
+		Invitations: h.invitations,
 		LinkKey:     []byte("a key for the tests that is long"), Public: &url.URL{Scheme: "http", Host: "signalbox.test"},
 		Mounts: []web.Mount{
 			{Path: "GET " + console.Root, Use: web.OperatorRead, Page: true, Handler: c.Handler()}, {Path: "POST " + console.Root, Use: web.OperatorChange, Page: true, Handler: c.Handler()},

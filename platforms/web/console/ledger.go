@@ -153,7 +153,7 @@ func sentence(line string) string {
 
 // deeds is everything an operator can do.
 func (c *Console) deeds() []deed {
-	return slices.Concat(c.runDeeds(), c.toolDeeds(), c.ledgerDeeds(), c.peopleDeeds(), c.accessDeeds(), c.engineDeeds(), c.sectionDeeds())
+	return slices.Concat(c.runDeeds(), c.toolDeeds(), c.ledgerDeeds(), c.peopleDeeds(), c.accessDeeds(), c.invitationDeeds(), c.settingDeeds(), c.engineDeeds(), c.sectionDeeds())
 }
 
 // grantKey makes sending one form twice one grant.

@@ -29,6 +29,7 @@ type view struct {
 	Place  string // the entry of the navigation that the page belongs to
 	Who    users.Account
 	Notice string // what the last action did
+	CSV    string // where its table is to be had as CSV; empty: nowhere
 	Live   bool   // the page is worth asking for again and again
 	Nav    []place
 	Now    time.Time
@@ -44,6 +45,12 @@ type place struct {
 func (c *Console) places() []place {
 	nav := []place{{"", "Overview"}, {"runs", "Runs"}, {"errors", "Errors"}, {"plots", "Plots"}, {"tools", "Tools"}, {"changes", "Changes"},
 		{"engines", "Engines"}, {"ledger", "Ledger"}, {"people", "People"}, {"access", "Access"}}
+	if c.cfg.Invitations != nil {
+		nav = append(nav, place{"invitations", "Invitations"})
+	}
+	if c.cfg.Settings != nil {
+		nav = append(nav, place{"settings", "Settings"})
+	}
 	for _, s := range c.cfg.Sections {
 		nav = append(nav, place{s.Path, s.Title})
 	}
@@ -113,6 +120,9 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, who users.Account
 // show renders a page that went well.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, who users.Account, name string, v view) error {
 	v.Who = who
+	if _, ok := c.sheets()[v.Place]; ok && name != "ask" && r.PathValue("id") == "" {
+		v.CSV = Root + "export/" + v.Place + strings.TrimSuffix("?"+r.URL.RawQuery, "?")
+	}
 	v.Notice = takeNotice(w, r)
 	c.render(w, r, http.StatusOK, name, v)
 	return nil

@@ -34,8 +34,7 @@ type personRow struct {
 func (c *Console) people(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	ctx, q := r.Context(), r.URL.Query()
 	v := peopleView{Text: strings.TrimSpace(q.Get("q")), Platform: q.Get("platform"), Only: q.Get("only"), Platforms: []string{"telegram", "discord", "web", "api"}}
-	list, err := c.cfg.People.People(ctx, users.PeopleQuery{Text: v.Text, Platform: v.Platform, Operators: v.Only == "operators",
-		Blocked: v.Only == "blocked", Before: q.Get("before"), Limit: peoplePage})
+	list, err := c.cfg.People.People(ctx, readPeopleQuery(q))
 	if err != nil {
 		return err
 	}
@@ -50,6 +49,13 @@ func (c *Console) people(w http.ResponseWriter, r *http.Request, who users.Accou
 		v.Older = Root + "people?" + url.Values{"q": {v.Text}, "platform": {v.Platform}, "only": {v.Only}, "before": {list[len(list)-1].ID}}.Encode()
 	}
 	return c.show(w, r, who, "people", view{Title: "People", Place: "people", Data: v})
+}
+
+func readPeopleQuery(q url.Values) users.PeopleQuery {
+	return users.PeopleQuery{
+		Text: strings.TrimSpace(q.Get("q")), Platform: q.Get("platform"), Operators: q.Get("only") == "operators", Blocked: q.Get("only") == "blocked",
+		Before: q.Get("before"), Limit: peoplePage,
+	}
 }
 
 // personView is the page of one person.

@@ -87,9 +87,7 @@ func (c *Console) runList(w http.ResponseWriter, r *http.Request, who users.Acco
 	f := readRunFilter(q)
 	filter := f.filter(c.cfg.Now())
 	filter.Before = q.Get("before")
-	searching, cancel := context.WithTimeout(r.Context(), searchLimit)
-	defer cancel()
-	list, err := c.cfg.Runs.List(searching, filter)
+	list, err := c.findRuns(r.Context(), filter)
 	if err != nil {
 		return err
 	}
@@ -102,6 +100,13 @@ func (c *Console) runList(w http.ResponseWriter, r *http.Request, who users.Acco
 		v.Older = Root + "runs?" + joinQuery(f.query(), "before="+url.QueryEscape(list[len(list)-1].ID))
 	}
 	return c.show(w, r, who, "runs", view{Title: "Runs", Place: "runs", Live: v.First, Data: v})
+}
+
+// findRuns lists runs, or gives up a search that takes too long.
+func (c *Console) findRuns(ctx context.Context, f runs.Filter) ([]runs.Run, error) {
+	ctx, cancel := context.WithTimeout(ctx, searchLimit)
+	defer cancel()
+	return c.cfg.Runs.List(ctx, f)
 }
 
 func joinQuery(a, b string) string {
@@ -335,18 +340,27 @@ const failuresRead = 200
 
 func (c *Console) errors(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	v := failuresView{Span: spanOr(r.URL.Query().Get("span"), "7d"), Spans: spans}
-	var failed []runs.Run
-	for _, state := range []runs.Status{runs.StatusFailed, runs.StatusTimedOut} {
-		list, err := c.cfg.Runs.List(r.Context(), runs.Filter{Status: state, Since: c.cfg.Now().Add(-v.Span.Length), Limit: failuresRead})
-		if err != nil {
-			return err
-		}
-		v.Full = v.Full || len(list) == failuresRead
-		failed = append(failed, list...)
+	failed, full, err := c.failures(r.Context(), v.Span)
+	if err != nil {
+		return err
 	}
+	v.Full = full
 	v.Seen, v.Groups = len(failed), groupFailures(failed)
 	v.Loaders, v.Problems = c.troubledLoaders(), c.cfg.Registry.Snapshot().Problems()
 	return c.show(w, r, who, "errors", view{Title: "Errors", Place: "errors", Live: true, Data: v})
+}
+
+// failures are the latest runs of a span that failed; full: there are more.
+func (c *Console) failures(ctx context.Context, within span) (failed []runs.Run, full bool, err error) {
+	for _, state := range []runs.Status{runs.StatusFailed, runs.StatusTimedOut} {
+		list, err := c.cfg.Runs.List(ctx, runs.Filter{Status: state, Since: c.cfg.Now().Add(-within.Length), Limit: failuresRead})
+		if err != nil {
+			return nil, false, err
+		}
+		full = full || len(list) == failuresRead
+		failed = append(failed, list...)
+	}
+	return failed, full, nil
 }
 
 func groupFailures(failed []runs.Run) []failureGroup {

@@ -49,16 +49,23 @@ func worst(list []Finding) string {
 }
 
 func (c *Console) tools(w http.ResponseWriter, r *http.Request, who users.Account) error {
-	snapshot, findings := c.cfg.Registry.Snapshot(), c.findings()
+	snapshot := c.cfg.Registry.Snapshot()
 	v := toolsView{Query: strings.TrimSpace(r.URL.Query().Get("q")), State: r.URL.Query().Get("state"), All: snapshot.Len(),
 		Loaders: c.cfg.Registry.Status(), Problems: snapshot.Problems()}
-	for t := range snapshot.Each() {
+	v.Rows = c.toolRows(v.Query, v.State)
+	return c.show(w, r, who, "tools", view{Title: "Tools", Place: "tools", Data: v})
+}
+
+// toolRows are the tools that fit.
+func (c *Console) toolRows(query, state string) (rows []toolRow) {
+	findings := c.findings()
+	for t := range c.cfg.Registry.Snapshot().Each() {
 		row := toolRow{t, findings[t.ToolID], worst(findings[t.ToolID])}
-		if row.matches(v.Query) && row.in(v.State) {
-			v.Rows = append(v.Rows, row)
+		if row.matches(query) && row.in(state) {
+			rows = append(rows, row)
 		}
 	}
-	return c.show(w, r, who, "tools", view{Title: "Tools", Place: "tools", Data: v})
+	return rows
 }
 
 func (t toolRow) matches(query string) bool {

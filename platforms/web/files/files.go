@@ -62,7 +62,7 @@ func (s *Server) Routes() []door.Route {
 func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 	hash, side := r.PathValue("hash"), r.PathValue("side")
 	pixels, err := strconv.Atoi(side)
-	known := err == nil && (pixels == TileSide || pixels == CardSide)
+	known := err == nil && (pixels == TileSide || pixels == WallSide || pixels == CardSide)
 	if known {
 		known, err = s.mayRead(r, hash)
 	} else {

@@ -16,9 +16,11 @@ import (
 // Scheme begins the references of stored files.
 const Scheme = "asset:"
 
-// Sides of thumbnails: of the tiles of a list, and of a card or message. They are as large as a screen of fine pixels shows them.
+// Sides of thumbnails: of the tiles of a list, and of a card or message. They are as large as a screen of fine pixels shows them. On the
+// wall of the gallery a usual screen shows WallSide, one of fine pixels CardSide.
 const (
 	TileSide = 128
+	WallSide = 320
 	CardSide = 512
 )
 
@@ -47,7 +49,7 @@ func (l Links) path(under, owner string, ref registry.Media, name string) string
 	return under + l.sign(owner, hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
 }
 
-// Thumb is the path of a small version of a picture: of TileSide or CardSide. It opens to nobody whom File's does not.
+// Thumb is the path of a small version of a picture: of TileSide, WallSide or CardSide. It opens to nobody whom File's does not.
 func (l Links) Thumb(owner string, ref registry.Media, side int) string {
 	hash := strings.TrimPrefix(ref, Scheme)
 	return "/thumbs/" + l.sign(owner, hash) + "/" + hash + "/" + strconv.Itoa(side)

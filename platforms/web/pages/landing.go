@@ -1,8 +1,10 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
@@ -13,8 +15,16 @@ import (
 
 // Landing is what strangers are told beside what the tools are.
 type Landing struct {
-	Ways           func() []Way // the chat platforms where somebody can begin; nil: none
-	Terms, Privacy string       // addresses of what the operator has published; "": what holds in any case is told
+	Ways           func() []Way  // the chat platforms where somebody can begin; nil: none
+	Terms, Privacy func() string // what the operator says at the moment, or its address; nil or "": what holds in any case is told
+}
+
+// now is what a text says at the moment.
+func now(text func() string) string {
+	if text == nil {
+		return ""
+	}
+	return text()
 }
 
 // Way is a chat platform that is connected, and where to begin there.
@@ -25,8 +35,9 @@ type Way struct {
 
 // landingView is what somebody sees who is not signed in.
 type landingView struct {
-	Landing
 	Ways     []Way
+	Terms    string
+	Privacy  string
 	Pictures []picture
 	Tools    []toolCard
 	More     int // how many tools are not shown
@@ -44,7 +55,7 @@ const manyPictures = 12
 // landing is the page for strangers: what is made here, with which tools, for how much, and how to begin.
 func (s *overview) landing(w http.ResponseWriter, r *http.Request) error {
 	voice := s.render.Voice(r, users.Account{})
-	v := landingView{Landing: s.strangers}
+	v := landingView{Terms: now(s.strangers.Terms), Privacy: now(s.strangers.Privacy)}
 	if s.strangers.Ways != nil {
 		v.Ways = s.strangers.Ways()
 	}
@@ -80,13 +91,14 @@ func (s *overview) privacy(w http.ResponseWriter, r *http.Request) {
 	s.published(w, r, s.strangers.Privacy, "web.landing.privacy", "operator.noPrivacy")
 }
 
-func (s *overview) published(w http.ResponseWriter, r *http.Request, address, title, otherwise string) {
-	if address != "" {
-		http.Redirect(w, r, address, http.StatusSeeOther)
+func (s *overview) published(w http.ResponseWriter, r *http.Request, says func() string, title, otherwise string) {
+	text := now(says)
+	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
+		http.Redirect(w, r, text, http.StatusSeeOther)
 		return
 	}
 	v := s.render.Voice(r, users.Account{})
-	s.pages.Render(w, r, http.StatusOK, "published", render.View{Title: v.Line(title), Data: v.Line(otherwise)})
+	s.pages.Render(w, r, http.StatusOK, "published", render.View{Title: v.Line(title), Data: cmp.Or(text, v.Line(otherwise))})
 }
 
 // shownPictures are the shared results that the operator has picked.

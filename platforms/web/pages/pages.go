@@ -4,6 +4,7 @@
 package pages
 
 import (
+	"context"
 	"embed"
 	"html/template"
 	"log/slog"
@@ -52,6 +53,7 @@ type Config struct {
 	Media        request.Media
 	Links        files.Links
 	Streams      *door.Streams
+	Gallery      Gallery           // finds results again; nil: there is no gallery
 	Shares       *Shares           // keeps which results are shown to whoever has their link; nil: sharing is not offered
 	ShareKey     []byte            // signs the links of what is shared
 	Landing      Landing           // what strangers are told
@@ -60,13 +62,15 @@ type Config struct {
 	Conversation Conversation      // the chat at ChatPath; nil: none
 	// Delete deletes the run that the path values id and n name, or one of its outputs, for its owner.
 	Delete func(r *http.Request, a users.Account) error
-	Logger *slog.Logger
+	// DeleteOutput deletes one output of a run for its owner.
+	DeleteOutput func(ctx context.Context, a users.Account, runID string, output int) error
+	Logger       *slog.Logger
 }
 
 // Buying is how people get more credit, and whom they can ask about it.
 type Buying struct {
-	words.Buying
-	Support string // empty: the operator is to be asked
+	Offers  func() words.Buying // nil: nothing
+	Support func() string       // nil or "": the operator is to be asked
 }
 
 // Routes gives the addresses of the pages.
@@ -86,7 +90,11 @@ func Routes(cfg Config) ([]door.Route, error) {
 	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing, buying: cfg.Buying}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)
-	list = append(list, (&runPages{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}).routes()...)
+	ofRuns := &runPages{shared: s, spending: money, runs: cfg.Runs, callers: cfg.Callers, sharing: share, delete: cfg.Delete}
+	list = append(list, ofRuns.routes()...)
+	if cfg.Gallery != nil {
+		list = append(list, (&galleryPages{shared: s, gallery: cfg.Gallery, runs: ofRuns, media: cfg.Media, delete: cfg.DeleteOutput}).routes()...)
+	}
 	list = append(list, share.routes()...)
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
@@ -105,5 +113,6 @@ func functions(v i18n.Voice) template.FuncMap {
 		"follows": followUpLinks,
 		"emblem":  emblem,
 		"gives":   gives,
+		"brief":   brief,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signalbox/signalbox/platforms/words"
+
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -13,6 +15,21 @@ import (
 
 func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	return s.pages.Show(w, r, a, "prices", render.View{Title: s.render.Voice(r, a).Line("web.prices"), Data: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a))})
+}
+
+// buyView is how people get more credit, as it is at the moment.
+type buyView struct {
+	words.Buying
+	Support string
+}
+
+// now is that at this moment.
+func (b Buying) now() buyView {
+	v := buyView{Support: now(b.Support)}
+	if b.Offers != nil {
+		v.Buying = b.Offers()
+	}
+	return v
 }
 
 // developers explains the API and offers a key for it.

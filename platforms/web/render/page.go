@@ -16,7 +16,7 @@ import (
 // View is what a package says of one page.
 type View struct {
 	Title   string
-	Place   string // which entry of the navigation this is: tools, chat, history, account
+	Place   string // which entry of the navigation this is: tools, chat, gallery, history, account
 	Scripts []string
 	Problem string
 	Preview *Preview // for chats that show a link's page
@@ -43,6 +43,7 @@ type frame struct {
 	Operator  bool
 	Console   string // where operators work
 	Talks     bool   // there is a conversation
+	Gallery   bool   // there is a gallery
 }
 
 // Show draws a page for a known account; its session may not be in a cookie yet.
@@ -57,7 +58,7 @@ func (p *Pages) ShowAs(w http.ResponseWriter, r *http.Request, a users.Account, 
 		return err
 	}
 	p.write(w, r, p.d.Voice(r, a), status, name, frame{
-		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks,
+		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery,
 	})
 	return nil
 }

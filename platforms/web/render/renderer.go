@@ -40,6 +40,8 @@ type Config struct {
 	Local bool
 	// Console is where operators work; empty: nowhere.
 	Console string
+	// Gallery tells that there is a gallery.
+	Gallery bool
 	// Talks tells that there is a conversation.
 	Talks bool
 }

@@ -1,0 +1,231 @@
+// Package gallery finds the results of runs again: pictures, videos and sounds, newest first, by what was written to make them, by tool,
+// by day, and by what their owner thinks of them.
+//
+// The table gallery_items follows the outputs of runs by a trigger, so that nothing that ends, deletes or expires runs needs to know of it.
+package gallery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/store"
+)
+
+// Place names a result: the N-th output, from 0, of a run.
+type Place struct {
+	RunID string
+	N     int
+}
+
+// String writes a place as ParsePlace reads it.
+func (p Place) String() string { return p.RunID + "." + strconv.Itoa(p.N) }
+
+// ParsePlace reads "<run id>.<n>"; runs.ErrNotFound for what names no result.
+func ParsePlace(text string) (Place, error) {
+	id, number, _ := strings.Cut(text, ".")
+	n, err := strconv.Atoi(number)
+	if _, bad := uuid.Parse(id); bad != nil || err != nil || n < 0 || n > maxPlace {
+		return Place{}, fmt.Errorf("result %.60q: %w", text, runs.ErrNotFound)
+	}
+	return Place{id, n}, nil
+}
+
+const maxPlace = 1<<15 - 1 // as the table has it
+
+// Item is a result with what its owner thinks of it.
+type Item struct {
+	Place
+	AccountID string
+	ToolID    string
+	Output    runs.Output
+	Prompt    string // the longest text among the run's inputs, but for what is the tool's default; empty: there is none
+	Favorite  bool
+	Rating    int // from 1, bad, to 3, good; 0: none
+	CreatedAt time.Time
+}
+
+// Ratings are the values that a result can be rated with, the best first.
+var Ratings = [...]int{3, 2, 1}
+
+// Query says which results of an account to list.
+type Query struct {
+	AccountID string
+	ToolID    string    // empty: all tools
+	Text      string    // words, or beginnings of words, that all stand in the run's texts, or name its tool
+	Day       time.Time // the day in UTC on which the run was accepted; zero: any
+	Favorites bool      // these alone
+	Rating    int       // 0: any
+	Before    *Place    // only what comes after this one in the list; nil: from the newest on
+	Limit     int       // from 1 to MaxLimit
+}
+
+// MaxLimit is how many results a list has at most.
+const MaxLimit = 200
+
+// Gallery finds and marks results. Make it with New; it is safe for concurrent use.
+type Gallery struct {
+	pool *pgxpool.Pool
+}
+
+// New returns the gallery in pool's database.
+func New(pool *pgxpool.Pool) *Gallery { return &Gallery{pool} }
+
+const columns = `g.run_id::text, g.n, g.account_id::text, g.tool_id, convert_to((r.outputs -> g.n)::text, 'UTF8'), coalesce((SELECT t FROM gallery_texts(r.inputs, r.sources) t LIMIT 1), ''), g.favorite, g.rating, r.created_at`
+
+const newestFirst = ` ORDER BY g.run_id DESC, -g.n DESC`
+
+// List gives results, newest first, those of one run in the order of its outputs.
+func (g *Gallery) List(ctx context.Context, q Query) ([]Item, error) {
+	where, args := q.where()
+	args = append(args, min(max(q.Limit, 1), MaxLimit))
+	page := `SELECT g.run_id, g.n, g.account_id, g.tool_id, g.favorite, g.rating FROM gallery_items g WHERE ` + where + newestFirst + ` LIMIT $` + strconv.Itoa(len(args))
+	// The plan depends on how frequent the words are, so it is made anew each time.
+	rows, err := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
+		append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("list the gallery: %w", err)
+	}
+	items, err := pgx.CollectRows(rows, scanItem)
+	if err != nil {
+		return nil, fmt.Errorf("list the gallery: %w", err)
+	}
+	return items, nil
+}
+
+func (q Query) where() (string, []any) {
+	where, args := "g.account_id = $1", []any{q.AccountID}
+	add := func(condition string, value any) {
+		args = append(args, value)
+		where += " AND " + strings.ReplaceAll(condition, "$", "$"+strconv.Itoa(len(args)))
+	}
+	if q.ToolID != "" {
+		add("g.tool_id = $", store.Storable(q.ToolID))
+	}
+	if q.Text != "" {
+		add("g.words @@ gallery_query($)", store.Storable(q.Text))
+	}
+	if !q.Day.IsZero() {
+		add("g.run_id >= $::uuid", store.FirstID(q.Day))
+		add("g.run_id < $::uuid", store.FirstID(q.Day.AddDate(0, 0, 1)))
+	}
+	if q.Favorites {
+		where += " AND g.favorite"
+	}
+	if q.Rating > 0 {
+		add("g.rating = $", q.Rating)
+		where += " AND g.rating > 0" // as the index says
+	}
+	if q.Before != nil {
+		add("g.run_id <= $::uuid", q.Before.RunID)
+		args = append(args, -q.Before.N)
+		where += fmt.Sprintf(" AND (g.run_id, -g.n) < ($%d::uuid, $%d)", len(args)-1, len(args))
+	}
+	return where, args
+}
+
+func scanItem(row pgx.CollectableRow) (Item, error) {
+	var i Item
+	var output []byte
+	if err := row.Scan(&i.RunID, &i.N, &i.AccountID, &i.ToolID, &output, &i.Prompt, &i.Favorite, &i.Rating, &i.CreatedAt); err != nil {
+		return i, err
+	}
+	if err := store.DecodeStored(output, &i.Output); err != nil {
+		return i, fmt.Errorf("result %s: %w", i.Place, err)
+	}
+	i.Output.FileName = i.Output.ProperName()
+	return i, nil
+}
+
+// Get gives one result of an account; runs.ErrNotFound where there is none.
+func (g *Gallery) Get(ctx context.Context, accountID string, at Place) (Item, error) {
+	found, err := g.Find(ctx, accountID, []Place{at})
+	if err != nil {
+		return Item{}, err
+	}
+	return found[0], nil
+}
+
+// Find gives results of an account in the order in which they are named; runs.ErrNotFound where one of them is not there.
+func (g *Gallery) Find(ctx context.Context, accountID string, places []Place) ([]Item, error) {
+	ids, numbers := make([]string, len(places)), make([]int, len(places))
+	for i, p := range places {
+		ids[i], numbers[i] = p.RunID, p.N
+	}
+	rows, err := g.pool.Query(ctx, `
+		SELECT `+columns+` FROM unnest($2::uuid[], $3::int[]) WITH ORDINALITY w (id, n, nth) JOIN gallery_items g ON g.run_id = w.id AND g.n = w.n
+		JOIN runs r ON r.id = g.run_id WHERE g.account_id = $1 ORDER BY w.nth`, accountID, ids, numbers)
+	if err != nil {
+		return nil, fmt.Errorf("find results: %w", err)
+	}
+	items, err := pgx.CollectRows(rows, scanItem)
+	if err == nil && len(items) < len(places) {
+		err = runs.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find results: %w", err)
+	}
+	return items, nil
+}
+
+// Beside gives the results of an account before and after one in the list of all; nil where the list ends.
+func (g *Gallery) Beside(ctx context.Context, accountID string, at Place) (newer, older *Place, err error) {
+	for _, side := range []struct {
+		than, order string
+		found       **Place
+	}{{">", " ORDER BY run_id, -n", &newer}, {"<", " ORDER BY run_id DESC, -n DESC", &older}} {
+		var p Place
+		err = g.pool.QueryRow(ctx, `SELECT run_id::text, n FROM gallery_items WHERE account_id = $1 AND run_id `+side.than+`= $2::uuid AND (run_id, -n) `+side.than+` ($2::uuid, $3)`+side.order+` LIMIT 1`,
+			accountID, at.RunID, -at.N).Scan(&p.RunID, &p.N)
+		if errors.Is(err, pgx.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("results beside %s: %w", at, err)
+		}
+		*side.found = &p
+	}
+	return newer, older, nil
+}
+
+// SetFavorite says whether a result is a favorite of its owner; runs.ErrNotFound where they have no such result.
+func (g *Gallery) SetFavorite(ctx context.Context, accountID string, at Place, favorite bool) error {
+	return g.mark(ctx, accountID, at, "favorite", favorite)
+}
+
+// Rate rates a result, from 1 to 3; 0 takes the rating back. runs.ErrNotFound where its owner has no such result.
+func (g *Gallery) Rate(ctx context.Context, accountID string, at Place, rating int) error {
+	if rating < 0 || rating > len(Ratings) {
+		return registry.Errorf(registry.CodeInvalidInput, "rating: found %d, expected 1 (bad), 2, 3 (good), or 0 for none", rating)
+	}
+	return g.mark(ctx, accountID, at, "rating", rating)
+}
+
+func (g *Gallery) mark(ctx context.Context, accountID string, at Place, column string, value any) error {
+	tag, err := g.pool.Exec(ctx, `UPDATE gallery_items SET `+column+` = $4 WHERE run_id = $1 AND n = $2 AND account_id = $3`, at.RunID, at.N, accountID, value)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = runs.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("mark result %s: %w", at, err)
+	}
+	return nil
+}
+
+// Adopt gives the results of an account, with its marks, to the one that it is merged into. It comes after the runs themselves, whose
+// rows are locked until the transaction is over.
+func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
+	if _, err := tx.Exec(ctx, `UPDATE gallery_items SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {
+		return fmt.Errorf("give the results of %s to %s: %w", from, into, err)
+	}
+	return nil
+}
