@@ -77,20 +77,6 @@ func (p Products) BySKU(sku string) (Product, bool) {
 	return p.find(func(one Product) bool { return slices.Contains(one.Discord, sku) })
 }
 
-// In gives those that have a price in one of the currencies.
-func (p Products) In(takes func(currency string) bool) Products {
-	var priced Products
-	for _, one := range p {
-		for currency := range one.Prices {
-			if takes(currency) {
-				priced = append(priced, one)
-				break
-			}
-		}
-	}
-	return priced
-}
-
 func (p Products) find(is func(Product) bool) (Product, bool) {
 	i := slices.IndexFunc(p, is)
 	if i < 0 {
