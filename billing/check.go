@@ -59,6 +59,12 @@ var ledgerChecks = [...]string{
 	     WHEN 'release' THEN m.wallet = t.amount AND m.held = -t.amount AND m.house = 0
 	     WHEN 'merge_out' THEN m.wallet = -t.amount AND m.held = 0
 	     WHEN 'takeback' THEN m.wallet = -t.amount AND m.held = 0
+	     WHEN 'debt_paid' THEN m.wallet = -t.amount AND m.held = 0
+	     WHEN 'return' THEN m.wallet BETWEEN -t.amount AND 0 AND m.held = 0
+	     WHEN 'return_undone' THEN m.wallet BETWEEN 0 AND t.amount AND m.held = 0
+	     WHEN 'dispute' THEN m.wallet = 0 AND m.held = 0
+	     WHEN 'debt_out' THEN m.wallet = 0 AND m.held = 0
+	     WHEN 'debt_in' THEN m.wallet = 0 AND m.held = 0
 	     WHEN 'capture' THEN m.wallet + m.held = -t.amount AND m.held <= 0 AND m.wallet >= 0
 	     ELSE m.wallet = t.amount AND m.held = 0 END LIMIT $1`,
 	`SELECT format('the wallet of %s, who was merged, holds %s', owner, balance) FROM ledger_accounts

@@ -55,7 +55,7 @@ func (k *knownPurses) learn(b books) {
 }
 
 // postKnown writes transfers, the users' balances and what gathers for the house where nothing was looked at before. It
-// insists that the users' accounts are nobody's tombstones and that the holds to be settled are there as they are taken to
+// insists that the users' accounts are nobody's tombstones and owe nothing, and that the holds to be settled are there as they are taken to
 // be; that no transfer was posted before and no wallet goes below zero the tables insist on. Accounts are found key by key,
 // for which the planner is told by the limit that there are few, and in the order in which all writers lock them. postHolds does the same
 // where nothing is settled.
@@ -76,7 +76,7 @@ const (
 	moved AS (
 		UPDATE ledger_accounts a SET balance = a.balance + s.amount
 		FROM (SELECT unnest($15::bigint[]) AS account, unnest($16::bigint[]) AS amount LIMIT cardinality($15)) s
-		WHERE a.id = s.account AND a.merged_into IS NULL RETURNING a.id)`
+		WHERE a.id = s.account AND a.merged_into IS NULL AND NOT a.owes RETURNING a.id)`
 )
 
 // PostUnseen queues the moves without a look at the books, for a transaction of one round trip. What it takes for

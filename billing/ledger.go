@@ -23,10 +23,14 @@ var (
 type ErrInsufficient struct {
 	Have, Need NanoUSD
 	Held       NanoUSD // set aside for running work; what that does not cost comes back
+	Owed       NanoUSD // a disputed payment took this beyond the wallet: nothing runs until it is paid or the dispute is won
 }
 
 // Error names the amounts.
 func (e ErrInsufficient) Error() string {
+	if e.Owed > 0 {
+		return fmt.Sprintf("a payment was disputed, and %s of it was spent already: nothing runs until that is paid or the dispute is settled", e.Owed)
+	}
 	if e.Held > 0 {
 		return fmt.Sprintf("not enough credit: this needs %s, there is %s, and %s is set aside for what is running", e.Need, e.Have, e.Held)
 	}
@@ -39,7 +43,7 @@ func (e ErrInsufficient) Error() string {
 // A hold moves money from a user's wallet to the same user's hold account; Capture takes the cost from
 // there and gives the rest back, Release gives back all. Only one of the two ever happens to a hold.
 // Every operation is idempotent by its key (of a hold or its end: the run's id), and a repeat does
-// nothing. Money appears only through Grant and Refund.
+// nothing. Money appears only through Grant, Refund and Purchase.
 type Ledger struct {
 	pool  *pgxpool.Pool
 	known knownPurses
@@ -245,6 +249,9 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 	if user.merged {
 		return nil, ErrInsufficient{Need: r.Amount}
 	}
+	if user.owed > 0 {
+		return nil, ErrInsufficient{Need: r.Amount, Owed: user.owed}
+	}
 	if user.available < r.Amount {
 		return nil, ErrInsufficient{Have: user.available, Need: r.Amount, Held: user.aside}
 	}
@@ -321,6 +328,7 @@ func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
 type Balance struct {
 	Available NanoUSD
 	Held      NanoUSD
+	Owed      NanoUSD // a disputed payment took this beyond the wallet; what comes in pays it first
 }
 
 // All is both together.
@@ -332,8 +340,9 @@ func (l *Ledger) Balance(ctx context.Context, accountID string) (Balance, error)
 	var b Balance
 	err := l.pool.QueryRow(ctx, `
 		SELECT coalesce(sum(balance) FILTER (WHERE kind = 'wallet'), 0)::bigint,
-		       coalesce(sum(balance) FILTER (WHERE kind = 'hold'), 0)::bigint
-		FROM ledger_accounts WHERE owner = $1 OR merged_root = $1`, accountID).Scan(&b.Available, &b.Held)
+		       coalesce(sum(balance) FILTER (WHERE kind = 'hold'), 0)::bigint,
+		       coalesce(-sum(balance) FILTER (WHERE kind = 'debt'), 0)::bigint
+		FROM ledger_accounts WHERE owner = $1 OR merged_root = $1`, accountID).Scan(&b.Available, &b.Held, &b.Owed)
 	if err != nil {
 		return Balance{}, fmt.Errorf("balance of %s: %w", accountID, err)
 	}

@@ -88,7 +88,7 @@ func (b book) wants(t *testing.T, user string, available, held NanoUSD) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Balance{available, held}); got != want {
+	if want := (Balance{Available: available, Held: held}); got != want {
 		t.Errorf("balance is %+v, want %+v", got, want)
 	}
 }

@@ -82,6 +82,9 @@ func mergeWallets(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if _, err = tx.Exec(ctx, `UPDATE ledger_accounts SET merged_root = $2 WHERE merged_root = $1`, from, into); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `SELECT ledger_sweep($1)`, from)
+	if _, err = tx.Exec(ctx, `SELECT ledger_sweep($1)`, from); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `SELECT ledger_merge_debt($1, $2)`, from, into)
 	return err
 }

@@ -14,6 +14,12 @@ const (
 	kindCapture = "capture"
 	kindRelease = "release"
 	kindRefund  = "refund"
+
+	kindPurchase      = "purchase"
+	kindReturn        = "return"
+	kindReturnUndone  = "return_undone"
+	kindDispute       = "dispute"
+	kindDisputeUndone = "dispute_undone"
 )
 
 // The ids of the house's own accounts, as the migration made them.
@@ -44,7 +50,9 @@ type leg struct {
 type purse struct {
 	wallet, held     int64 // the accounts' ids
 	available, aside NanoUSD
-	merged           bool // it is no longer anybody's: what comes in goes on to the survivor
+	debt             int64   // the account's id; 0: there never was a dispute
+	owed             NanoUSD // what a dispute took beyond the wallet
+	merged           bool    // it is no longer anybody's: what comes in goes on to the survivor
 }
 
 // books is what must be known, and locked, before posting.
@@ -128,10 +136,13 @@ func (b books) readAccounts(rows pgx.Rows) error {
 			b.users[owner] = p
 		}
 		p.merged = merged
-		if kind == "wallet" {
+		switch kind {
+		case "wallet":
 			p.wallet, p.available = id, balance
-		} else {
+		case "hold":
 			p.held, p.aside = id, balance
+		case "debt":
+			p.debt, p.owed = id, -balance
 		}
 		return nil
 	})

@@ -48,7 +48,7 @@ func (l *Ledger) Books(ctx context.Context) (Books, error) {
 		WITH pending AS (SELECT account_id, sum(amount) AS amount FROM ledger_pending GROUP BY account_id)
 		SELECT a.kind, count(*) AS accounts, sum(a.balance + coalesce(p.amount, 0))::bigint AS total
 		FROM ledger_accounts a LEFT JOIN pending p ON p.account_id = a.id GROUP BY a.kind
-		ORDER BY array_position(ARRAY['wallet', 'hold', 'revenue', 'absorbed', 'transit', 'credit'], a.kind)`)
+		ORDER BY array_position(ARRAY['wallet', 'hold', 'debt', 'revenue', 'absorbed', 'transit', 'credit', 'stars', 'stripe', 'discord', 'voucher'], a.kind)`)
 	if err != nil {
 		return Books{}, fmt.Errorf("add up the ledger: %w", err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/providers/canvas"
 	tryouts "github.com/signalbox/signalbox/providers/canvas/example"
@@ -40,7 +40,10 @@ type chatPlatforms struct {
 // delivers, while the router, which starts runs, comes after it.
 func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 	p := &chatPlatforms{}
-	var err error
+	err := a.newSeller()
+	if err != nil {
+		return nil, err
+	}
 	p.page, err = webchat.New(webchat.Config{
 		Pool: a.db.pool, Files: a.media, People: a.users, Logger: a.log.With("component", "webchat"), FilePath: p.filePath,
 		ThumbPath: func(owner string, ref registry.Media) string { return p.server.Load().ThumbPath(owner, ref) },
@@ -57,6 +60,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		if p.telegram, err = a.newTelegram(ctx); err != nil {
 			return nil, err
 		}
+		a.seller.TakeStars(p.telegram)
 		adapters = append(adapters, p.telegram)
 	}
 	if a.cfg.DiscordBotToken != "" {
@@ -94,6 +98,7 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
+		Payments: a.seller,
 	})
 }
 

@@ -153,6 +153,7 @@ func (c *Config) checkAddresses(p *problems) {
 	}
 	p.unless(isOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, oneWord)
 	p.unless(len(c.BuyText) <= maxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
+	p.unless(len(c.SellerText) <= maxBuyText, "SELLER_TEXT", c.SellerText[:min(len(c.SellerText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
 	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
 	for _, host := range splitList(c.OutboundAllow) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
@@ -283,6 +284,15 @@ func (c *Config) checkSources(p *problems) {
 	p.add(err)
 	_, err = serviceMargins(*c)
 	p.add(err)
+	_, err = products(*c)
+	p.add(err)
+	_, ok := httpURL(c.StripeAPIURL)
+	p.unless(ok, "STRIPE_API_URL", redactURL(c.StripeAPIURL), "an http:// or https:// address")
+	p.unless(c.StripeSecretKey == "" || strings.HasPrefix(c.StripeSecretKey, "sk_") || strings.HasPrefix(c.StripeSecretKey, "rk_"), "STRIPE_SECRET_KEY", "(hidden)", "a secret key of Stripe, which begins with sk_ or rk_")
+	p.unless(c.StripeSecretKey == "" || c.PublicURL != "", "STRIPE_SECRET_KEY", "(hidden)", "PUBLIC_URL beside it, where Stripe leads people back")
+	for _, secret := range splitList(c.StripeWebhookSecret) {
+		p.unless(strings.HasPrefix(secret, "whsec_"), "STRIPE_WEBHOOK_SECRET", "(hidden)", "secrets of a webhook of Stripe, which begin with whsec_, separated by commas")
+	}
 }
 
 func isPostgresURL(s string) bool {

@@ -19,7 +19,7 @@ func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows,
-		Sections: []console.Section{callbacks.Section(a.db.pool), a.missionSection(), landingSection(pages.NewShares(a.db.pool)), asking.Section(a.questions)},
+		Sections: append(a.seller.Sections(), callbacks.Section(a.db.pool), a.missionSection(), landingSection(pages.NewShares(a.db.pool)), asking.Section(a.questions)),
 		Logger:   a.log.With("component", "console"),
 	})
 	if err != nil {

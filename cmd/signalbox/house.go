@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
@@ -50,6 +51,7 @@ type house struct {
 	rules         *houseRules // what operators set in the console
 	ledger        *billing.Ledger
 	users         *users.Store
+	seller        *selling.Seller
 	conversations *agent.Store
 	questions     *questions.Store
 	fleet         *comfy.Fleet

@@ -35,6 +35,7 @@ type cli struct {
 	Flash     flashCommand     `cmd:"" help:"Write the registry to files, for deployment and documents."`
 	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
 	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
+	Voucher   voucherCommand   `cmd:"" help:"Make gift codes that people redeem for credit."`
 	People    peopleCommand    `cmd:"" help:"List people with the ids that grant and access take."`
 	Tools     toolsCommand     `cmd:"" help:"Versions of tools: list, go back to one, keep one beside."`
 	Ask       askCommand       `cmd:"" help:"Ask a model that works with the tools."`

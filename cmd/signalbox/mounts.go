@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
 	"github.com/signalbox/signalbox/cmd/signalbox/sources"
+	"github.com/signalbox/signalbox/payments/stripe"
 	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -29,6 +30,7 @@ type mounted struct {
 	scenes, penpot                       http.Handler // drawings, and the plugin that shows them in Penpot
 	inbox                                http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord                    http.Handler // updates, which are signed or carry a secret
+	stripe                               http.Handler // events about payments, which are signed
 }
 
 // mounts is the list of their addresses: what each does, and so who may come, is in the table of docs/people.md.
@@ -67,6 +69,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
 		{Path: "POST " + discord.InteractionsPath, Use: web.Public, Handler: m.discord},
+		{Path: "POST " + stripe.WebhookPath, Use: web.Public, Handler: m.stripe},
 		{Path: "GET " + sitePath + "/", Use: web.Public, Handler: m.site},
 		{Path: "GET " + siteeditor.Root, Use: web.Person, Page: true, Handler: m.siteEditor},
 	}
@@ -98,6 +101,9 @@ func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	}
 	if m.ask, err = a.agents.handler(); err != nil {
 		return nil, err
+	}
+	if till := a.seller.Till(); till != nil {
+		m.stripe = till
 	}
 	if a.chat.telegram != nil {
 		m.telegram = a.chat.telegram.WebhookHandler()

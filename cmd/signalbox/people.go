@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/payments"
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
@@ -52,6 +53,9 @@ func newUsers(db *database, ledger *billing.Ledger, c Config, change ...func(*us
 				return err
 			}
 			if err := agent.Forget(ctx, tx, accountID); err != nil {
+				return err
+			}
+			if err := payments.Forget(ctx, tx, accountID); err != nil {
 				return err
 			}
 			if err := questions.Forget(ctx, tx, accountID); err != nil {

@@ -36,24 +36,26 @@ type AdapterConfig struct {
 	// by webhook to WebhookPath below it; nil: they are polled for.
 	PublicURL *url.URL
 	// App is the https address of the pages as a Mini App, which the menu button of private chats opens; empty: none.
-	App    string
-	Clock  clock.Clock    // nil: the system's
-	Limits botapi.Limits  // zero: DefaultLimits
-	Jitter func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
-	Random io.Reader      // source of secrets; nil: the system's
+	App      string
+	Payments Payments       // nil: nothing is sold for Stars
+	Clock    clock.Clock    // nil: the system's
+	Limits   botapi.Limits  // zero: DefaultLimits
+	Jitter   func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
+	Random   io.Reader      // source of secrets; nil: the system's
 }
 
 // Adapter is Telegram as the chat contract has it.
 type Adapter struct {
-	client *botapi.Client
-	memory memory
-	sender *botapi.Sender
-	clock  clock.Clock
-	log    *slog.Logger
-	public *url.URL
-	app    string
-	secret string
-	caps   chat.Capabilities
+	client   *botapi.Client
+	memory   memory
+	sender   *botapi.Sender
+	clock    clock.Clock
+	log      *slog.Logger
+	public   *url.URL
+	app      string
+	secret   string
+	payments Payments
+	caps     chat.Capabilities
 
 	admins *clock.Recent[adminKey, bool]
 
@@ -83,7 +85,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	cfg = cfg.complete()
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
-		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform),
+		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform), payments: cfg.Payments,
 		inlining: make(chan struct{}, inlineAtOnce),
 	}
 	username, secret, err := a.memory.open(ctx, cfg.Random)

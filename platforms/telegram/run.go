@@ -24,7 +24,7 @@ const (
 
 // allowedUpdates are the kinds of updates wanted.
 func allowedUpdates() []string {
-	return []string{"message", "edited_message", "callback_query", "my_chat_member", "inline_query"}
+	return []string{"message", "edited_message", "callback_query", "my_chat_member", "inline_query", "pre_checkout_query"}
 }
 
 // errNotReady makes Telegram send an update again.
@@ -156,6 +156,9 @@ func (a *Adapter) receive(ctx context.Context, updates []botapi.Update) error {
 	r := reader{bot: a.memory.bot, username: username, now: a.clock.Now()}
 	list := make([]chat.Incoming, 0, len(updates))
 	for _, u := range updates {
+		if err := a.takeMoney(ctx, u); err != nil {
+			return err
+		}
 		if m := u.Message; m != nil {
 			a.move(ctx, m.Chat.ID, m.MigrateToChatID)
 			a.move(ctx, m.MigrateFromChatID, m.Chat.ID)

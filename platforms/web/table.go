@@ -24,7 +24,7 @@ func OwnPaths() []string {
 		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", door.AppPath, "/buy", pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
-		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/terms", "/thumbs", "/tool", "/uploads",
+		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/stripe", "/terms", "/thumbs", "/tool", "/uploads",
 	}
 }
 

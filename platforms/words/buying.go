@@ -7,6 +7,8 @@ import "net/url"
 type Buying struct {
 	Text string // the operator's words, empty: none
 	Ways []BuyingWay
+	// Seller sells credit here; nil: nobody does.
+	Seller Seller
 }
 
 // BuyingWay is one way to get credit: a page that leads there.

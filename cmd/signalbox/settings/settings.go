@@ -62,6 +62,11 @@ type MoneySettings struct {
 	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with its price; false: it costs nothing."`
 	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments, an address or a name, for /paysupport. Empty: it says that the operator is to be asked."`
 	BuyText             string `env:"BUY_TEXT" placeholder:"TEXT" help:"What /buy says in chats and on the page: how to get more credit. Empty: it names BUY_URL, or whom to ask."`
+	ProductsFile        string `env:"PRODUCTS_FILE" placeholder:"FILE" help:"What is sold, as YAML or JSON: packs and subscriptions with their prices by currency, XTR for Telegram's Stars, and Discord's SKUs; see docs/payments.md."`
+	SellerText          string `env:"SELLER_TEXT" placeholder:"TEXT" help:"Who sells, for receipts: name, address and tax number, lines separated by |."`
+	StripeSecretKey     string `env:"STRIPE_SECRET_KEY" placeholder:"KEY" help:"An account at Stripe: what is sold can be paid on the page. Needs PUBLIC_URL."`
+	StripeWebhookSecret string `env:"STRIPE_WEBHOOK_SECRET" placeholder:"SECRET,..." help:"Of the webhook at PUBLIC_URL/stripe/webhook, whsec_...; while it is replaced also the one before."`
+	StripeAPIURL        string `name:"stripe-api-url" env:"STRIPE_API_URL" default:"https://api.stripe.com" help:"Stripe's API."`
 	BuyURL              string `name:"buy-url" env:"BUY_URL" placeholder:"URL" help:"A page on which more credit can be bought, for /buy."`
 }
 

@@ -50,6 +50,7 @@ func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
 		{Name: "settings", Do: told(menus.SettingsCommand), Inputs: takesTool(false)},
 		{Name: "balance", Do: told(menus.BalanceCommand)},
 		{Name: "buy", Do: told(menus.BuyCommand)},
+		{Name: "redeem", Do: told(menus.RedeemCommand), Inputs: registry.InputSchema{takesText("code")}},
 		{Name: "history", Do: told(menus.HistoryCommand)},
 		{Name: "cancel", Do: told(menus.CancelCommand)},
 		{Name: "preset", Do: menus.PresetCommand, Inputs: registry.InputSchema{

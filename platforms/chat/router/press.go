@@ -70,6 +70,7 @@ func presses() map[string]press {
 		"reset":    {menus.PressReset, always},
 		"more":     {plain(menus.PressAdvanced), always},
 		"back":     {plain(menus.PressBack), always},
+		"buy":      {menus.PressBuy, spared},
 		"ask":      {plain(menus.PressAsk), always},
 		"askfrom":  {menus.PressAskFrom, always},
 		"close":    {plain(menus.PressClose), always},

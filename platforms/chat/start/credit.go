@@ -16,6 +16,9 @@ func Credit(t *turn.Turn, b billing.Balance) chat.Text {
 	if b.Held > 0 {
 		text = chat.Lines(text, t.Say.Text("balance.held", "amount", b.Held))
 	}
+	if b.Owed > 0 {
+		text = chat.Lines(text, t.Say.Text("pay.owed", "amount", b.Owed))
+	}
 	return text
 }
 

@@ -139,6 +139,9 @@ func Insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficie
 	if others {
 		return chat.Lines(t.Say.Text("start.insufficientHere", "need", t.Say.AtMost(short.Need)), t.Say.Text("start.more"))
 	}
+	if short.Owed > 0 {
+		return t.Say.Text("pay.owed", "amount", short.Owed)
+	}
 	need, have := t.Say.Apart(short.Need, short.Have)
 	text := chat.Lines(t.Say.Text("start.insufficient", "need", need, "have", have), t.Say.Text("start.more"))
 	balance, err := t.Services.Wallets.Balance(ctx, t.Account.ID)

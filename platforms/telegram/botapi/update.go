@@ -20,6 +20,7 @@ type Update struct {
 	CallbackQuery *CallbackQuery `json:"callback_query"`
 	MyChatMember  *MemberUpdate  `json:"my_chat_member"`
 	InlineQuery   *InlineQuery   `json:"inline_query"`
+	PreCheckout   *PreCheckout   `json:"pre_checkout_query"`
 	// Broken tells why the update could not be read; then only ID is set.
 	Broken error `json:"-"`
 }
@@ -142,6 +143,8 @@ type Message struct {
 	ReplyMarkup       *InlineKeyboard `json:"reply_markup"`
 	MigrateToChatID   int64           `json:"migrate_to_chat_id"`
 	MigrateFromChatID int64           `json:"migrate_from_chat_id"`
+	Paid              *StarPayment    `json:"successful_payment"`
+	Refunded          *StarPayment    `json:"refunded_payment"`
 }
 
 // ExternalReply is the message of another chat or topic that a message answers.

@@ -67,6 +67,7 @@ type Server struct {
 	faults     []*Fault
 	flood      flood
 	updates    updates
+	money      money
 	revoked    bool
 }
 
@@ -132,6 +133,7 @@ func (s *Server) methods() map[string]handler {
 		"setMyCommands": s.setMyCommands, "getMyCommands": s.getMyCommands, "deleteMyCommands": s.deleteMyCommands,
 		"setWebhook": s.setWebhook, "deleteWebhook": s.deleteWebhook, "getWebhookInfo": s.getWebhookInfo,
 		"getChat": s.getChat, "getChatMember": s.getChatMember, "leaveChat": s.leaveChat,
+		"createInvoiceLink": s.createInvoiceLink, "answerPreCheckoutQuery": s.answerPreCheckout, "refundStarPayment": s.refundStars,
 		"setChatMenuButton": s.setChatMenuButton,
 	}
 	for _, kind := range []string{"photo", "video", "animation", "audio", "voice", "document"} {

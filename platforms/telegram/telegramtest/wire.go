@@ -99,6 +99,8 @@ type wMessage struct {
 	LeftChatMember    *wUser          `json:"left_chat_member,omitempty"`
 	MigrateToChatID   int64           `json:"migrate_to_chat_id,omitempty"`
 	MigrateFromChatID int64           `json:"migrate_from_chat_id,omitempty"`
+	SuccessfulPayment *wPayment       `json:"successful_payment,omitempty"`
+	RefundedPayment   *wPayment       `json:"refunded_payment,omitempty"`
 }
 
 type wKeyboard struct {

@@ -33,7 +33,8 @@ func (b *checked) last() (*billing.CheckReport, time.Time) {
 	return b.report, b.at
 }
 
-var transferKinds = []string{"grant", "hold", "capture", "release", "refund", "merge_out", "merge_in", "takeback"}
+var transferKinds = []string{"grant", "hold", "capture", "release", "refund", "merge_out", "merge_in", "takeback",
+	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in"}
 
 // bookNames says in words what is in the accounts of a kind.
 var bookNames = map[string]string{
@@ -43,6 +44,11 @@ var bookNames = map[string]string{
 	"absorbed": "Absorbed beyond promised prices",
 	"transit":  "On the way between wallets",
 	"credit":   "Credit given out",
+	"debt":     "Owed after disputes",
+	"stars":    "Bought with Stars",
+	"stripe":   "Bought by Stripe",
+	"discord":  "Bought at Discord",
+	"voucher":  "Given out as vouchers",
 }
 
 // ledgerView is the page of the books.

@@ -17,17 +17,13 @@ func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Accoun
 	return s.pages.Show(w, r, a, "prices", render.View{Title: s.render.Voice(r, a).Line("web.prices"), Data: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a))})
 }
 
-// buy says how to get more credit.
-func (s *overview) buy(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	return s.pages.Show(w, r, a, "buy", render.View{Title: s.render.Voice(r, a).Line("buy.title"), Data: s.buying.now()})
-}
-
 // buyView is how people get more credit, as it is at the moment.
 type buyView struct {
 	words.Buying
 	Support string
 }
 
+// now is that at this moment.
 func (b Buying) now() buyView {
 	v := buyView{Support: now(b.Support)}
 	if b.Offers != nil {

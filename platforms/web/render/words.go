@@ -22,6 +22,8 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 	switch {
 	case errors.As(err, &quote): // the form says what to do about it
 		return v.Line("web."+string(quote.Reason), "n", int(runs.QuoteLife.Minutes()))
+	case errors.As(err, &poor) && poor.Owed > 0:
+		return v.Line("pay.owed", "amount", poor.Owed)
 	case errors.As(err, &poor):
 		need, have := v.Apart(poor.Need, poor.Have)
 		return v.Line("start.insufficient", "need", need, "have", have) + " " + v.Line("start.more")
