@@ -226,7 +226,7 @@ func (s *Store) locked(ctx context.Context, ref Ref, f func(pgx.Tx) error) error
 		return f(tx)
 	})
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", ref, err)
+		return fmt.Errorf("%s: %w", ref, err)
 	}
 	return nil
 }
