@@ -170,7 +170,7 @@ func weakerAndStronger(s *scene) {
 	s.press(m, "Stronger")
 	s.input(s.Call(2), "denoise", "0.7")
 	s.Succeed(weaker, shade(1))
-	again := s.AwaitMedia(s.room, "Redraw", "denoise 0.3")
+	again := s.AwaitMedia(s.room, "Redraw", "strength 0.3")
 	s.press(again, "Weaker")
 	second := s.Call(3)
 	s.input(second, "denoise", "0.18")
