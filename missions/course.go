@@ -103,7 +103,7 @@ func (c *course) turns() bool {
 	return c.m.CanceledBy || !c.all(func(l *Leg) bool { return l.Progress.Status != LegFailed && l.Progress.Status != LegCanceled })
 }
 
-// look takes note of what became of the runs that are under way, and of what the owner wants.
+// look reads the states of the runs that are under way, and what the owner wants.
 func (c *course) look(ctx context.Context) error {
 	err := c.cfg.Pool.QueryRow(ctx, `SELECT canceled, account_id::text FROM missions WHERE id = $1`, c.m.ID).Scan(&c.m.CanceledBy, &c.m.AccountID)
 	if err != nil {

@@ -56,7 +56,7 @@ const (
 // Final reports whether the leg is over.
 func (s LegStatus) Final() bool { return s != LegPending && s != LegAwaiting && s != LegRunning }
 
-// UndoStatus is what became of taking a leg back.
+// UndoStatus is the state of taking a leg back.
 type UndoStatus string
 
 // The outcomes of taking a leg back. Empty: it was not done, or there is nothing to take back.

@@ -19,7 +19,7 @@ type Question struct {
 	URL string `json:"url,omitempty"`
 }
 
-// Reply is what became of a Question.
+// Reply is the result of a Question.
 type Reply struct {
 	Action Action         `json:"action"`
 	Values map[string]any `json:"values,omitempty"` // by field, as CheckValue makes them; of an accepted question only

@@ -259,7 +259,7 @@ type FailureSign struct {
 // FailureMeaning is what a failure asks for.
 type FailureMeaning string
 
-// The meanings: the service's rules refuse the inputs or what came of them, or it has no room and may be asked again later.
+// The meanings: the service's rules refuse the inputs or the result, or it has no room and may be asked again later.
 const (
 	MeansRefused FailureMeaning = "refused"
 	MeansBusy    FailureMeaning = "busy"

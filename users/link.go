@@ -24,7 +24,7 @@ const (
 	linkPenalty = 10 * time.Minute
 )
 
-// LinkCode proves, once and for a short time, that who knows it was at home in an account.
+// LinkCode proves, once and for a short time, that the person who enters it had access to the account.
 type LinkCode struct {
 	Code      string // eight letters and digits, as in K7QX-M2PD
 	ExpiresAt time.Time

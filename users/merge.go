@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Merged is what became of two accounts.
+// Merged is the result of merging two accounts.
 type Merged struct {
 	Account Account // the one that is left
 	From    string  // the id of the one that is no more; empty when they were one before

@@ -1,5 +1,5 @@
-// Package webhooks is the house's post: the Inbox takes the callbacks of services, and the Outbox tells the
-// programs of our users what became of their runs.
+// Package webhooks receives callbacks of services (Inbox) and sends programs of our users the states of their
+// runs (Outbox).
 //
 // A callback is verified over its raw bytes, stored, answered, and only then worked on. What it says is not
 // believed: it makes the run ask its provider, and that answer counts. Only of a service that can't be asked are the

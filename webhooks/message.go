@@ -136,7 +136,7 @@ func (o *Outbox) Test(ctx context.Context, accountID, endpoint string) (messageI
 // again has messages told again, under their ids and with all attempts before them.
 const again = `UPDATE webhook_messages m SET status = 'pending', ended_at = NULL, attempts = 0, next_at = $4 WHERE`
 
-// Resend tells a message again, whatever became of it, under its old id.
+// Resend sends a message again under its old id, whatever its state.
 func (o *Outbox) Resend(ctx context.Context, accountID, endpoint, id string) error {
 	tag, err := o.cfg.Pool.Exec(ctx, again+ofAccount, accountID, endpoint, id, o.cfg.Now())
 	if err != nil {

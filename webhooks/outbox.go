@@ -45,7 +45,7 @@ const (
 	keepMessages    = 30 * 24 * time.Hour
 )
 
-// Outbox tells programs of our users what became of their runs, signed by Standard Webhooks. Any number of processes
+// Outbox sends programs of our users the states of their runs, signed by Standard Webhooks. Any number of processes
 // may share one database.
 type Outbox struct {
 	cfg  OutboxConfig

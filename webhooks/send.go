@@ -50,7 +50,7 @@ type target struct {
 	Pauses        int
 }
 
-// outcome is what came of one attempt.
+// outcome is the result of one attempt.
 type outcome struct {
 	at         time.Time
 	took       time.Duration
@@ -96,7 +96,7 @@ func (o *Outbox) target(ctx context.Context, id uuid.UUID) (target, error) {
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[target])
 }
 
-// send tries once to tell a message, and writes down what came of it.
+// send tries once to tell a message, and stores the result.
 func (o *Outbox) send(ctx context.Context, to target, m message) error {
 	payload, err := o.payload(ctx, m)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Status is what became of a callback.
+// Status is the state of a callback.
 type Status string
 
 // The statuses. All but StatusStored are final, but a repeat of what was not done is worked on again.

@@ -158,7 +158,7 @@ const markSQL = `
 // marksTried is how often mark looks for an event, which a repeat of it may have moved in between.
 const marksTried = 2
 
-// mark writes what became of events.
+// mark stores the state of events.
 func (b *Inbox) mark(ctx context.Context, events []Event) error {
 	left := slices.Clone(events)
 	for try := 0; try < marksTried && len(left) > 0; try++ {

@@ -23,9 +23,8 @@ import (
 	"testing"
 	"time"
 
-	_ "golang.org/x/image/webp"
-
 	"github.com/mewkiz/flac"
+	_ "golang.org/x/image/webp"
 
 	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/comfy/cpu/nodes"

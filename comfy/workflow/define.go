@@ -68,7 +68,7 @@ func Define(w *graph.Workflow, o Options) (*Definition, error) {
 	d := newDefiner(w, o)
 	d.inputs()
 	outputs := d.outputs()
-	d.lint()
+	linter{d}.lint()
 	d.inlineDeploy()
 	d.clearPlaceholders()
 	prompt, err := d.f.Prompt().MarshalJSON()
@@ -144,11 +144,11 @@ func newDefiner(w *graph.Workflow, o Options) *definer {
 
 // inputs fills the fields, each source in its turn. What an author chose is not guessed again.
 func (d *definer) inputs() {
-	positive, negative := d.tracePrompts()
+	positive, negative := heuristic{d}.tracePrompts()
 	d.deployInputs()
 	d.appInputs()
 	authored := d.directiveInputs(groupTexts(positive))
-	d.guessInputs(positive, negative)
+	heuristic{d}.guessInputs(positive, negative)
 	d.applyDirectives(authored)
 	d.noteDescriptions()
 	slices.SortStableFunc(d.fields, func(a, b *field) int { return a.rank() - b.rank() })

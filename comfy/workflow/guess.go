@@ -10,24 +10,27 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+// heuristic finds the inputs that the author did not choose.
+type heuristic struct{ d *definer }
+
 // guessInputs finds what callers will want to set: texts, media, seed, and the knobs of samplers. Where the
 // author chose inputs, or described some, only a missing text or picture joins them openly, the rest as advanced.
-func (d *definer) guessInputs(positive, negative []graph.Place) {
-	chosen := d.authored()
-	d.guessTexts(positive, negative, chosen && d.has(registry.TypeString))
-	if !chosen || !d.hasMedia() {
-		d.guessMedia()
+func (h heuristic) guessInputs(positive, negative []graph.Place) {
+	chosen := h.authored()
+	h.guessTexts(positive, negative, chosen && h.has(registry.TypeString))
+	if !chosen || !h.hasMedia() {
+		h.guessMedia()
 	}
-	d.guessSeed()
-	d.guessKnobs(d.quiet())
-	if !d.sampled && !d.quiet() {
-		d.guessWidgets()
+	h.guessSeed()
+	h.guessKnobs(h.quiet())
+	if !h.d.sampled && !h.quiet() {
+		h.guessWidgets()
 	}
 }
 
 // quiet says whether the author's own words tell which inputs matter.
-func (d *definer) quiet() bool {
-	for _, f := range d.fields {
+func (h heuristic) quiet() bool {
+	for _, f := range h.d.fields {
 		if f.source != sourceGuess {
 			return true
 		}
@@ -35,8 +38,8 @@ func (d *definer) quiet() bool {
 	return false
 }
 
-func (d *definer) has(t registry.InputType) bool {
-	for _, f := range d.fields {
+func (h heuristic) has(t registry.InputType) bool {
+	for _, f := range h.d.fields {
 		if f.Type == t && len(f.Choices) == 0 && f.source <= sourceApp {
 			return true
 		}
@@ -44,8 +47,8 @@ func (d *definer) has(t registry.InputType) bool {
 	return false
 }
 
-func (d *definer) hasMedia() bool {
-	for _, f := range d.fields {
+func (h heuristic) hasMedia() bool {
+	for _, f := range h.d.fields {
 		if f.Type.IsMedia() && f.source <= sourceApp {
 			return true
 		}
@@ -72,10 +75,10 @@ var machineTexts = map[string]bool{
 }
 
 // tracePrompts follows the conditioning of every sampler up to the texts.
-func (d *definer) tracePrompts() (positive, negative []graph.Place) {
-	t := tracer{d: d, seen: map[string]bool{}}
-	for _, n := range d.f.Nodes {
-		if !d.reached[n.ID] {
+func (h heuristic) tracePrompts() (positive, negative []graph.Place) {
+	t := tracer{d: h.d, seen: map[string]bool{}}
+	for _, n := range h.d.f.Nodes {
+		if !h.d.reached[n.ID] {
 			continue
 		}
 		_, pos := linkOf(n, "positive")
@@ -85,7 +88,7 @@ func (d *definer) tracePrompts() (positive, negative []graph.Place) {
 			continue
 		}
 		if pos || guider {
-			d.sampled = d.sampled || isSampler(n)
+			h.d.sampled = h.d.sampled || isSampler(n)
 		}
 		for _, name := range []string{"positive", "conditioning", "cond1", "cond2", "text_embeds", "prompt"} {
 			if r, ok := linkOf(n, name); ok && (name == "positive" || guider) {
@@ -114,6 +117,7 @@ func isSampler(n *graph.FlatNode) bool {
 	return latent
 }
 
+// tracer follows links from the samplers up to the texts.
 type tracer struct {
 	d                  *definer
 	seen               map[string]bool
@@ -143,15 +147,15 @@ func (t *tracer) up(r graph.Ref, negative bool, depth int) {
 		return
 	}
 	for _, in := range n.Inputs {
-		if next, ok := in.Value.(graph.Ref); ok && t.d.carriesConditioning(in.Name, next) {
+		if next, ok := in.Value.(graph.Ref); ok && t.carriesConditioning(in.Name, next) {
 			t.up(next, negative, depth+1)
 		}
 	}
 }
 
 // carriesConditioning tells links that lead on to texts.
-func (d *definer) carriesConditioning(input string, r graph.Ref) bool {
-	if origin := d.f.ByID[r.Node]; origin != nil && origin.Spec != nil && r.Slot < len(origin.Spec.Outputs) {
+func (t *tracer) carriesConditioning(input string, r graph.Ref) bool {
+	if origin := t.d.f.ByID[r.Node]; origin != nil && origin.Spec != nil && r.Slot < len(origin.Spec.Outputs) {
 		return origin.Spec.Outputs[r.Slot] == "CONDITIONING"
 	}
 	return strings.HasPrefix(input, "cond") || strings.HasSuffix(input, "conditioning") || strings.Contains(input, "pipe") || input == "text_embeds"
@@ -172,7 +176,7 @@ func (t *tracer) texts(n *graph.FlatNode, negative bool) {
 		case string:
 			t.take(graph.Place{Node: n, Input: in.Name, Value: v}, isNegative)
 		case graph.Ref:
-			if p, ok := t.d.textSource(v, 0); ok {
+			if p, ok := t.textSource(v, 0); ok {
 				t.take(p, isNegative)
 			}
 		}
@@ -209,14 +213,14 @@ func (t *tracer) take(p graph.Place, negative bool) {
 
 // textSource follows a text link to the widget a person would type into. Of a concatenation the linked part
 // counts before the fixed one, and of two fixed ones the longer.
-func (d *definer) textSource(r graph.Ref, depth int) (graph.Place, bool) {
-	n := d.f.ByID[r.Node]
+func (t *tracer) textSource(r graph.Ref, depth int) (graph.Place, bool) {
+	n := t.d.f.ByID[r.Node]
 	if n == nil || depth > 30 || n.Spec != nil && r.Slot < len(n.Spec.Outputs) && n.Spec.Outputs[r.Slot] != "STRING" && n.Spec.Outputs[r.Slot] != "*" {
 		return graph.Place{}, false
 	}
 	for _, in := range n.Inputs {
 		if next, ok := in.Value.(graph.Ref); ok && (promptWords[in.Name] || takesText(n, in.Name)) {
-			if p, ok := d.textSource(next, depth+1); ok {
+			if p, ok := t.textSource(next, depth+1); ok {
 				return p, true
 			}
 		}
@@ -241,39 +245,39 @@ func takesText(n *graph.FlatNode, input string) bool {
 
 // guessTexts makes the prompt fields. When the author has chosen texts already, the others only stay in the
 // prompt as they are.
-func (d *definer) guessTexts(positive, negative []graph.Place, chosen bool) {
+func (h heuristic) guessTexts(positive, negative []graph.Place, chosen bool) {
 	if chosen {
 		return
 	}
 	groups, free := groupTexts(positive), false
 	if len(groups) == 0 && len(negative) == 0 {
-		groups, free = groupTexts(d.freeTexts()), true
+		groups, free = groupTexts(h.freeTexts()), true
 	}
-	groups = d.onlyShown(groups)
+	groups = h.onlyShown(groups)
 	first := true
 	for i, g := range groups {
-		if i >= 6 || d.anyTaken(g) {
+		if i >= 6 || h.anyTaken(g) {
 			continue
 		}
-		d.addText(g, first && !otherTexts[g[0].Input] || len(groups) == 1, free)
+		h.addText(g, first && !otherTexts[g[0].Input] || len(groups) == 1, free)
 		first = false
 	}
 	for i, g := range groupTexts(negative) {
-		if i >= 2 || d.anyTaken(g) {
+		if i >= 2 || h.anyTaken(g) {
 			continue
 		}
-		f := d.fieldOf("negative_prompt", g[0], sourceGuess)
+		f := h.d.fieldOf("negative_prompt", g[0], sourceGuess)
 		f.targets = targetsOf(g)
-		f.Advanced = i > 0 || d.quiet()
+		f.Advanced = i > 0 || h.quiet()
 		f.Multiline = true
 		f.Description = "What to avoid."
-		d.add(f)
+		h.d.add(f)
 	}
 }
 
-func (d *definer) anyTaken(g []graph.Place) bool {
+func (h heuristic) anyTaken(g []graph.Place) bool {
 	for _, p := range g {
-		if d.taken[graph.Spot(p.Node.ID, p.Input)] || strings.HasPrefix(p.Node.Class, graph.DeployPrefix) {
+		if h.d.taken[graph.Spot(p.Node.ID, p.Input)] || strings.HasPrefix(p.Node.Class, graph.DeployPrefix) {
 			return true
 		}
 	}
@@ -320,7 +324,7 @@ func groupTexts(list []graph.Place) [][]graph.Place {
 }
 
 // addText adds a text field. The words in the file are its default; the main one is asked for where the file has none.
-func (d *definer) addText(g []graph.Place, main, free bool) {
+func (h heuristic) addText(g []graph.Place, main, free bool) {
 	p := g[0]
 	for _, q := range g {
 		if len(textOf(q.Value)) > len(textOf(p.Value)) {
@@ -331,11 +335,11 @@ func (d *definer) addText(g []graph.Place, main, free bool) {
 	if free && p.Input == "text" {
 		name = "text" // to be spoken or read rather than painted
 	}
-	f := d.fieldOf(name, p, sourceGuess)
+	f := h.d.fieldOf(name, p, sourceGuess)
 	f.targets = targetsOf(g)
 	f.Multiline = true
 	f.DisplayName = p.Node.AuthorTitle()
-	if label := d.shown[graph.Spot(p.Node.ID, p.Input)]; label != "" {
+	if label := h.d.shown[graph.Spot(p.Node.ID, p.Input)]; label != "" {
 		f.DisplayName = label
 		if short := plain.Slug(label, "_"); p.Input == "value" && short != "" {
 			f.Name = short
@@ -348,9 +352,9 @@ func (d *definer) addText(g []graph.Place, main, free bool) {
 		f.Type, f.Default = registry.TypeString, textOf(p.Value)
 	}
 	if main {
-		d.prompt(f)
+		h.d.prompt(f)
 	}
-	d.add(f)
+	h.d.add(f)
 }
 
 // prompt makes a field the one that tells the tool what to make.
@@ -373,10 +377,10 @@ func textName(p graph.Place) string {
 }
 
 // freeTexts finds texts to type where no sampler leads to any: speech, language models, paid services.
-func (d *definer) freeTexts() []graph.Place {
+func (h heuristic) freeTexts() []graph.Place {
 	var out []graph.Place
-	for _, n := range d.f.Nodes {
-		if !d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
+	for _, n := range h.d.f.Nodes {
+		if !h.d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
 			continue
 		}
 		for _, in := range n.Inputs {
@@ -405,24 +409,24 @@ func looksLikeFile(s string) bool {
 }
 
 // guessMedia makes a field for every loader whose file a result depends on.
-func (d *definer) guessMedia() {
-	for _, n := range d.f.Nodes {
-		if !d.reached[n.ID] || d.onlyDefaults(n) {
+func (h heuristic) guessMedia() {
+	for _, n := range h.d.f.Nodes {
+		if !h.d.reached[n.ID] || h.onlyDefaults(n) {
 			continue
 		}
 		for _, in := range loaderInputs(n) {
 			v, ok := n.Inputs.Get(in)
 			_, link := v.(graph.Ref)
-			if !ok || link || d.taken[graph.Spot(n.ID, in)] {
+			if !ok || link || h.d.taken[graph.Spot(n.ID, in)] {
 				continue
 			}
-			f := d.fieldOf("", graph.Place{Node: n, Input: in, Value: v}, sourceGuess)
+			f := h.d.fieldOf("", graph.Place{Node: n, Input: in, Value: v}, sourceGuess)
 			f.Name = string(f.Type)
 			if graph.InputKind(n.Class) == "mask" {
 				f.Name = "mask"
 			}
 			f.DisplayName = n.AuthorTitle()
-			d.add(f)
+			h.d.add(f)
 		}
 	}
 }
@@ -447,8 +451,8 @@ func loaderInputs(n *graph.FlatNode) []string {
 }
 
 // onlyDefaults tells loaders that only feed the default sockets of external nodes.
-func (d *definer) onlyDefaults(n *graph.FlatNode) bool {
-	uses := d.uses[n.ID]
+func (h heuristic) onlyDefaults(n *graph.FlatNode) bool {
+	uses := h.d.uses[n.ID]
 	for _, u := range uses {
 		if !strings.HasPrefix(u.Node.Class, graph.DeployPrefix) {
 			return false
@@ -458,38 +462,38 @@ func (d *definer) onlyDefaults(n *graph.FlatNode) bool {
 }
 
 // guessSeed makes one field of all seeds: the picture changes when any does.
-func (d *definer) guessSeed() {
-	for _, f := range d.fields {
+func (h heuristic) guessSeed() {
+	for _, f := range h.d.fields {
 		if f.Seed {
 			return
 		}
 	}
 	var seed *field
 	joined := map[string]bool{}
-	for _, n := range d.f.Nodes {
-		if !d.reached[n.ID] || strings.HasPrefix(n.Class, graph.DeployPrefix) {
+	for _, n := range h.d.f.Nodes {
+		if !h.d.reached[n.ID] || strings.HasPrefix(n.Class, graph.DeployPrefix) {
 			continue
 		}
 		for _, in := range n.Inputs {
 			if !isSeedName(in.Name) {
 				continue
 			}
-			found, input, v, ok := d.f.Literal(n, in.Name)
-			if _, number := v.(json.Number); !ok || !number || d.taken[graph.Spot(found.ID, input)] || joined[graph.Spot(found.ID, input)] {
+			found, input, v, ok := h.d.f.Literal(n, in.Name)
+			if _, number := v.(json.Number); !ok || !number || h.d.taken[graph.Spot(found.ID, input)] || joined[graph.Spot(found.ID, input)] {
 				continue
 			}
 			joined[graph.Spot(found.ID, input)] = true
-			seed = d.joinSeed(seed, graph.Place{Node: found, Input: input, Value: v})
+			seed = h.joinSeed(seed, graph.Place{Node: found, Input: input, Value: v})
 		}
 	}
 	if seed != nil {
-		d.add(seed)
+		h.d.add(seed)
 	}
 }
 
 // authored says whether the author chose the inputs, rather than described some.
-func (d *definer) authored() bool {
-	for _, f := range d.fields {
+func (h heuristic) authored() bool {
+	for _, f := range h.d.fields {
 		if f.source <= sourceApp {
 			return true
 		}
@@ -498,10 +502,10 @@ func (d *definer) authored() bool {
 }
 
 // joinSeed adds one more place; the range is what all accept.
-func (d *definer) joinSeed(seed *field, p graph.Place) *field {
-	f := d.fieldOf("seed", p, sourceGuess)
+func (h heuristic) joinSeed(seed *field, p graph.Place) *field {
+	f := h.d.fieldOf("seed", p, sourceGuess)
 	f.Type, f.Integer, f.Seed, f.Step, f.Choices = registry.TypeNumber, true, true, "", nil
-	f.Default, f.Advanced = registry.RandomSeed, d.quiet()
+	f.Default, f.Advanced = registry.RandomSeed, h.quiet()
 	f.Description = "The same seed with the same inputs gives the same result; -1 draws a new one."
 	if f.Min == "" || floatOf(f.Min) < 0 {
 		f.Min = "0"
@@ -517,11 +521,11 @@ func (d *definer) joinSeed(seed *field, p graph.Place) *field {
 }
 
 // onlyShown leaves out the texts that the instances around them keep to themselves, if they show any.
-func (d *definer) onlyShown(groups [][]graph.Place) [][]graph.Place {
+func (h heuristic) onlyShown(groups [][]graph.Place) [][]graph.Place {
 	var kept [][]graph.Place
 	for _, g := range groups {
 		for _, p := range g {
-			if _, ok := d.shown[graph.Spot(p.Node.ID, p.Input)]; ok || !strings.Contains(p.Node.ID, ":") {
+			if _, ok := h.d.shown[graph.Spot(p.Node.ID, p.Input)]; ok || !strings.Contains(p.Node.ID, ":") {
 				kept = append(kept, g)
 				break
 			}

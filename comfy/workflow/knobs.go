@@ -59,32 +59,32 @@ func knownName(widget string) string {
 
 // guessKnobs adds the known widgets of nodes that results depend on. Equal widgets of equal nodes with equal
 // values are one field: two samplers that share their steps.
-func (d *definer) guessKnobs(explicit bool) {
+func (h heuristic) guessKnobs(explicit bool) {
 	found := map[string]*field{}
 	count := map[string]int{}
-	for _, n := range d.f.Nodes {
-		if !d.reached[n.ID] || n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
+	for _, n := range h.d.f.Nodes {
+		if !h.d.reached[n.ID] || n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
 			continue
 		}
 		for _, in := range n.Inputs {
 			k, ok := knobs[in.Name[strings.LastIndexByte(in.Name, '.')+1:]]
-			if !ok || !strings.HasPrefix(in.Name, "empty_latent") && !d.sizeMatters(n, k.name) {
+			if !ok || !strings.HasPrefix(in.Name, "empty_latent") && !h.sizeMatters(n, k.name) {
 				continue
 			}
-			p, ok := d.knobPlace(n, in.Name)
+			p, ok := h.knobPlace(n, in.Name)
 			if !ok {
 				continue
 			}
 			key := n.Class + "\x00" + in.Name + "\x00" + string(ordered.Append(nil, p.Value))
 			if same := found[key]; same != nil && p.Node.Class == n.Class {
 				same.targets = append(same.targets, Target{Node: p.Node.ID, Input: p.Input})
-				d.taken[graph.Spot(p.Node.ID, p.Input)] = true
+				h.d.taken[graph.Spot(p.Node.ID, p.Input)] = true
 				continue
 			}
-			if count[k.name]++; count[k.name] > 2 || explicit && d.byName[k.name] != nil {
+			if count[k.name]++; count[k.name] > 2 || explicit && h.d.byName[k.name] != nil {
 				continue
 			}
-			if f := d.addKnob(k, p, explicit || count[k.name] > 1); f != nil {
+			if f := h.addKnob(k, p, explicit || count[k.name] > 1); f != nil {
 				found[key] = f
 			}
 		}
@@ -93,7 +93,7 @@ func (d *definer) guessKnobs(explicit bool) {
 
 // sizeMatters tells the width of the picture to be from that of a crop or, where a sampler paints, of a picture
 // on the way.
-func (d *definer) sizeMatters(n *graph.FlatNode, name string) bool {
+func (h heuristic) sizeMatters(n *graph.FlatNode, name string) bool {
 	if name != "width" && name != "height" {
 		return true
 	}
@@ -106,12 +106,12 @@ func (d *definer) sizeMatters(n *graph.FlatNode, name string) bool {
 			return true
 		}
 	}
-	return apiNode(n) || !d.sampled && (strings.Contains(lower, "image") || strings.Contains(lower, "video"))
+	return apiNode(n) || !h.d.sampled && (strings.Contains(lower, "image") || strings.Contains(lower, "video"))
 }
 
-func (d *definer) knobPlace(n *graph.FlatNode, input string) (graph.Place, bool) {
-	found, widget, v, ok := d.f.Literal(n, input)
-	if !ok || d.taken[graph.Spot(found.ID, widget)] {
+func (h heuristic) knobPlace(n *graph.FlatNode, input string) (graph.Place, bool) {
+	found, widget, v, ok := h.d.f.Literal(n, input)
+	if !ok || h.d.taken[graph.Spot(found.ID, widget)] {
 		return graph.Place{}, false
 	}
 	switch v.(type) {
@@ -122,8 +122,8 @@ func (d *definer) knobPlace(n *graph.FlatNode, input string) (graph.Place, bool)
 }
 
 // addKnob adds the field, unless it would be a text without choices: model names nobody can know.
-func (d *definer) addKnob(k knob, p graph.Place, advanced bool) *field {
-	f := d.fieldOf(k.name, p, sourceGuess)
+func (h heuristic) addKnob(k knob, p graph.Place, advanced bool) *field {
+	f := h.d.fieldOf(k.name, p, sourceGuess)
 	if f.Type == registry.TypeString && len(f.Choices) < 2 || f.Type.IsMedia() {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (d *definer) addKnob(k knob, p graph.Place, advanced bool) *field {
 	if p.Input != "value" {
 		f.DisplayName = ""
 	}
-	if f = d.add(f); f != nil && f.Name == k.name {
+	if f = h.d.add(f); f != nil && f.Name == k.name {
 		f.tell(k)
 	}
 	return f
@@ -148,11 +148,11 @@ func (f *field) tell(k knob) {
 
 // guessWidgets serves workflows without a sampler: what a person would turn on the nodes themselves. The
 // author's titled primitives come first, then the widgets of the nodes in order; the later ones are advanced.
-func (d *definer) guessWidgets() {
+func (h heuristic) guessWidgets() {
 	open := 0
 	for _, titled := range []bool{true, false} {
-		for _, n := range d.f.Nodes {
-			if !d.reached[n.ID] || !d.worthShowing(n) {
+		for _, n := range h.d.f.Nodes {
+			if !h.d.reached[n.ID] || !h.worthShowing(n) {
 				continue
 			}
 			_, primitive := n.Primitive()
@@ -160,7 +160,7 @@ func (d *definer) guessWidgets() {
 				continue
 			}
 			for _, in := range n.Inputs {
-				if len(d.fields) >= maxFields/2 || !d.addWidget(n, in, titled || open < 5) {
+				if len(h.d.fields) >= maxFields/2 || !h.addWidget(n, in, titled || open < 5) {
 					continue
 				}
 				open++
@@ -170,12 +170,12 @@ func (d *definer) guessWidgets() {
 }
 
 // worthShowing leaves out what brings data in or takes it out.
-func (d *definer) worthShowing(n *graph.FlatNode) bool {
-	return !n.IsResult() && len(loaderInputs(n)) == 0 && !strings.HasPrefix(n.Class, graph.DeployPrefix) && !strings.Contains(n.Class, "Loader") && len(d.uses[n.ID]) > 0
+func (h heuristic) worthShowing(n *graph.FlatNode) bool {
+	return !n.IsResult() && len(loaderInputs(n)) == 0 && !strings.HasPrefix(n.Class, graph.DeployPrefix) && !strings.Contains(n.Class, "Loader") && len(h.d.uses[n.ID]) > 0
 }
 
-func (d *definer) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool {
-	if _, link := in.Value.(graph.Ref); link || d.taken[graph.Spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || graph.IsControl(in.Value) || n.EditorsOwn(in.Name) {
+func (h heuristic) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool {
+	if _, link := in.Value.(graph.Ref); link || h.d.taken[graph.Spot(n.ID, in.Name)] || secretName(in.Name) || machineTexts[in.Name] || graph.IsControl(in.Value) || n.EditorsOwn(in.Name) {
 		return false
 	}
 	s := n.SpecOf(in.Name)
@@ -186,11 +186,11 @@ func (d *definer) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool {
 	if title := plain.Slug(n.AuthorTitle(), "_"); title != "" && (in.Name == "value" || len(n.Inputs) == 1 || n.Class == graph.CustomCombo) {
 		name = title
 	}
-	label := d.shown[graph.Spot(n.ID, in.Name)]
+	label := h.d.shown[graph.Spot(n.ID, in.Name)]
 	if name == "value" && label != "" {
 		name = plain.Slug(label, "_")
 	}
-	f := d.fieldOf(name, graph.Place{Node: n, Input: in.Name, Value: in.Value}, sourceGuess)
+	f := h.d.fieldOf(name, graph.Place{Node: n, Input: in.Name, Value: in.Value}, sourceGuess)
 	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" && s.Type != "COLOR" || looksLikeFile(textOf(in.Value))) {
 		return false
 	}
@@ -201,5 +201,5 @@ func (d *definer) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool {
 	if label != "" {
 		f.DisplayName = label
 	}
-	return d.add(f) != nil
+	return h.d.add(f) != nil
 }

@@ -11,16 +11,19 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+// linter reports what is wrong with a workflow, or could be better.
+type linter struct{ d *definer }
+
 // lint adds what the author should know beyond what was found on the way.
-func (d *definer) lint() {
-	d.lintNotes()
-	d.lintSecrets()
-	d.lintModes()
-	d.lintPaths()
-	d.lintPaid()
-	if d.o.ObjectInfo.Len() > 0 {
-		d.lintModels()
-		d.lintSockets()
+func (l linter) lint() {
+	l.lintNotes()
+	l.lintSecrets()
+	l.lintModes()
+	l.lintPaths()
+	l.lintPaid()
+	if l.d.o.ObjectInfo.Len() > 0 {
+		l.lintModels()
+		l.lintSockets()
 	}
 }
 
@@ -39,15 +42,15 @@ func severityOrder(s graph.Severity) int {
 	return 2
 }
 
-func (d *definer) lintNotes() {
-	if d.notice.Description != "" {
+func (l linter) lintNotes() {
+	if l.d.notice.Description != "" {
 		return
 	}
 	advice := "write a Note in the workflow: what it is for, what to put in, when to use it"
-	if d.w.Graph == nil {
+	if l.d.w.Graph == nil {
 		advice = "the prompt form has no notes: keep the workflow's own file, saved from the editor"
 	}
-	d.f.AddFinding("no-note", graph.SeverityWarning, "", "no note describes the workflow", advice)
+	l.d.f.AddFinding("no-note", graph.SeverityWarning, "", "no note describes the workflow", advice)
 }
 
 // secretName tells widgets that hold keys, by their name.
@@ -63,40 +66,40 @@ func secretName(input string) bool {
 
 // lintSecrets reports keys in widgets, those of muted nodes and of unknown classes too. Their values stay out
 // of every text.
-func (d *definer) lintSecrets() {
+func (l linter) lintSecrets() {
 	told := map[string]bool{}
-	for _, n := range d.f.Nodes {
+	for _, n := range l.d.f.Nodes {
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
 			if ok && !told[n.ID] && (secretName(in.Name) && likelyKey(text) || plain.HoldsKey(text)) {
 				told[n.ID] = true
-				d.findSecret(n.ID, "the widget "+plain.Quote(in.Name)+" of node "+n.ID)
+				l.findSecret(n.ID, "the widget "+plain.Quote(in.Name)+" of node "+n.ID)
 			}
 		}
 	}
-	if d.w.Graph != nil {
-		d.lintStoredSecrets(d.w.Graph, told)
-		for _, s := range d.w.Subgraphs {
-			d.lintStoredSecrets(&s.Graph, told)
+	if l.d.w.Graph != nil {
+		l.lintStoredSecrets(l.d.w.Graph, told)
+		for _, s := range l.d.w.Subgraphs {
+			l.lintStoredSecrets(&s.Graph, told)
 		}
 	}
-	for _, note := range append(append([]graph.Note(nil), d.facts.Notes...), d.facts.SubgraphNotes...) {
+	for _, note := range append(append([]graph.Note(nil), l.d.facts.Notes...), l.d.facts.SubgraphNotes...) {
 		if plain.HoldsKey(note.Text) {
-			d.f.AddFinding("secret-in-note", graph.SeverityError, note.ID, "note "+note.ID+" holds a key or token", "take it out of the file and withdraw it")
+			l.d.f.AddFinding("secret-in-note", graph.SeverityError, note.ID, "note "+note.ID+" holds a key or token", "take it out of the file and withdraw it")
 		}
 	}
 }
 
-func (d *definer) findSecret(node, what string) {
-	d.f.AddFinding("secret-in-widget", graph.SeverityError, node, what+" holds a key or token", "take it out of the file and withdraw it; give keys to the server, not to workflows")
+func (l linter) findSecret(node, what string) {
+	l.d.f.AddFinding("secret-in-widget", graph.SeverityError, node, what+" holds a key or token", "take it out of the file and withdraw it; give keys to the server, not to workflows")
 }
 
-func (d *definer) lintStoredSecrets(g *graph.Graph, told map[string]bool) {
+func (l linter) lintStoredSecrets(g *graph.Graph, told map[string]bool) {
 	for _, n := range g.Nodes {
 		for _, text := range n.Texts() {
 			if !told[n.ID] && !graph.IsNote(n.Type) && plain.HoldsKey(text) {
 				told[n.ID] = true
-				d.findSecret(n.ID, "a widget of node "+n.ID)
+				l.findSecret(n.ID, "a widget of node "+n.ID)
 			}
 		}
 	}
@@ -108,11 +111,11 @@ func likelyKey(s string) bool {
 	return len(s) >= 8 && !strings.ContainsAny(s, " <>{}") && !strings.HasPrefix(lower, "your") && !strings.HasPrefix(lower, "enter") && !strings.HasPrefix(lower, "xxx")
 }
 
-func (d *definer) lintModes() {
-	if d.w.Graph == nil {
+func (l linter) lintModes() {
+	if l.d.w.Graph == nil {
 		return
 	}
-	for _, n := range d.w.Graph.Nodes {
+	for _, n := range l.d.w.Graph.Nodes {
 		if n.Active() || graph.OutputKind(n.Type) == "" {
 			continue
 		}
@@ -120,34 +123,34 @@ func (d *definer) lintModes() {
 		if n.Mode == graph.ModeBypassed {
 			how = "bypassed"
 		}
-		d.f.AddFinding("muted-output", graph.SeverityInfo, n.ID, fmt.Sprintf("node %s, %s, is %s and gives no result", n.ID, plain.Quote(n.Type), how), "switch it on if its result is wanted")
+		l.d.f.AddFinding("muted-output", graph.SeverityInfo, n.ID, fmt.Sprintf("node %s, %s, is %s and gives no result", n.ID, plain.Quote(n.Type), how), "switch it on if its result is wanted")
 	}
 }
 
 var absolutePath = regexp.MustCompile(`^([a-zA-Z]:[\\/]|/(home|Users|mnt|root|workspace|opt|data|var|tmp|media|content)/|\\\\)`)
 
-func (d *definer) lintPaths() {
-	for _, n := range d.f.Nodes {
+func (l linter) lintPaths() {
+	for _, n := range l.d.f.Nodes {
 		for _, in := range n.Inputs {
 			if text, ok := in.Value.(string); ok && len(text) < 1000 && absolutePath.MatchString(text) {
-				d.f.AddFinding("absolute-path", graph.SeverityWarning, n.ID, "the widget "+plain.Quote(in.Name)+" of node "+n.ID+" holds a path of the author's machine", "choose a file the server has")
+				l.d.f.AddFinding("absolute-path", graph.SeverityWarning, n.ID, "the widget "+plain.Quote(in.Name)+" of node "+n.ID+" holds a path of the author's machine", "choose a file the server has")
 			}
 		}
 	}
 }
 
-func (d *definer) lintPaid() {
-	for _, n := range d.f.Nodes {
+func (l linter) lintPaid() {
+	for _, n := range l.d.f.Nodes {
 		if apiNode(n) {
-			d.f.AddFinding("api-node", graph.SeverityWarning, n.ID, "class "+plain.Quote(n.Class)+" calls a paid service", "its price is not in the tool's: set one with @tool cost=")
+			l.d.f.AddFinding("api-node", graph.SeverityWarning, n.ID, "class "+plain.Quote(n.Class)+" calls a paid service", "its price is not in the tool's: set one with @tool cost=")
 			return
 		}
 	}
 }
 
 // lintModels reports chosen files that the server does not list.
-func (d *definer) lintModels() {
-	for _, n := range d.f.Nodes {
+func (l linter) lintModels() {
+	for _, n := range l.d.f.Nodes {
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
 			s := n.SpecOf(in.Name)
@@ -159,22 +162,22 @@ func (d *definer) lintModels() {
 				continue // a list that the editor fills
 			}
 			if folder != "" {
-				d.f.AddFinding("missing-model", graph.SeverityWarning, n.ID, "the server has no "+plain.Quote(baseName(text))+" in "+folder, "put the file there or choose another")
+				l.d.f.AddFinding("missing-model", graph.SeverityWarning, n.ID, "the server has no "+plain.Quote(baseName(text))+" in "+folder, "put the file there or choose another")
 				continue
 			}
-			d.f.AddFinding("value-not-in-list", graph.SeverityWarning, n.ID, "the value of "+plain.Quote(in.Name)+" in node "+n.ID+" is none of the server's choices", "choose again with this version of the node")
+			l.d.f.AddFinding("value-not-in-list", graph.SeverityWarning, n.ID, "the value of "+plain.Quote(in.Name)+" in node "+n.ID+" is none of the server's choices", "choose again with this version of the node")
 		}
 	}
 }
 
 // lintSockets reports required sockets that nothing is linked to: a server refuses what depends on them.
-func (d *definer) lintSockets() {
-	for _, n := range d.f.Nodes {
-		if n.Spec == nil || n.Builtin() || !d.reached[n.ID] {
+func (l linter) lintSockets() {
+	for _, n := range l.d.f.Nodes {
+		if n.Spec == nil || n.Builtin() || !l.d.reached[n.ID] {
 			continue
 		}
 		for _, socket := range openSockets(n) {
-			d.f.AddFinding("required-socket", graph.SeverityError, n.ID, "nothing is linked to "+plain.Quote(socket)+" of node "+n.ID+", "+plain.Quote(n.Class), "link an output to it, or take the node out")
+			l.d.f.AddFinding("required-socket", graph.SeverityError, n.ID, "nothing is linked to "+plain.Quote(socket)+" of node "+n.ID+", "+plain.Quote(n.Class), "link an output to it, or take the node out")
 		}
 	}
 }

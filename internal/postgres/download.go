@@ -22,8 +22,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/xi2/xz"
+
+	"github.com/signalbox/signalbox/internal/postgres/cluster"
 )
 
 const (

@@ -21,8 +21,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/signalbox/signalbox/internal/postgres/cluster"
 )
 
 func TestFetchedProgramsWork(t *testing.T) {

@@ -118,7 +118,7 @@ func (c *Client) redacted(err error) error {
 	return err
 }
 
-// Stopped judges what came of telling a service to stop a run: one that it does not know, or that is over, needs no stop. A
+// Stopped judges the answer of a service that was told to stop a run: one that it does not know, or that is over, needs no stop. A
 // service that refuses to stop one is believed only when the run is over.
 func Stopped(ctx context.Context, err error, p registry.Submitter, t registry.Ticket) error {
 	switch failure := registry.AsError(err); {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/bwmarrin/discordgo"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 

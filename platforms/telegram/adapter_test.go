@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/registry"
 )

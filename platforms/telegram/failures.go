@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/registry"
 )
 

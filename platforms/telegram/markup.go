@@ -4,9 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // htmlOf renders a text in Telegram's HTML.

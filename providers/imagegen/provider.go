@@ -67,7 +67,7 @@ type file struct {
 	data       []byte
 }
 
-// picture is what came of a request.
+// picture is the result of a request.
 type picture struct {
 	data []byte
 	used tokens

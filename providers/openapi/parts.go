@@ -13,9 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/outbound"
-
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/outbound"
 )
 
 // maxParts bounds the files of one document.

@@ -1,8 +1,10 @@
 package catalog
 
-import "github.com/signalbox/signalbox/registry"
+import (
+	"slices"
 
-import "slices"
+	"github.com/signalbox/signalbox/registry"
+)
 
 // toolKinds are the kinds of files that a tool takes and gives.
 type toolKinds struct {

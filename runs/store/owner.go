@@ -11,7 +11,7 @@ import (
 const Forgotten = `inputs = '{}', sources = '{}', outputs = NULL, target = NULL, context = NULL, preview = NULL, idempotency_key = NULL, deliverable = false,
 	deleted_at = coalesce(deleted_at, now())`
 
-// Forget deletes what the runs of an account were made from and what came of them; when they ran and what they
+// Forget deletes the inputs and results of the runs of an account; when they ran and what they
 // cost stays. What was begun in the same moment is forgotten by Expire, once it is over.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	_, err := tx.Exec(ctx, `UPDATE runs SET deleted_at = now() WHERE account_id = $1 AND ended_at IS NULL`, accountID)

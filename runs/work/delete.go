@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/runs/store"
 )
 
-// Delete deletes a run for its owner: what it was made from, what came of it, and where that was shown. One that is under way is
+// Delete deletes a run for its owner: its inputs, its results, and where they were shown. One that is under way is
 // canceled first. Its row stays for the books; for its owner there is no such run any more. ErrNotFound: there is none, or it is not theirs.
 func (s *Closer) Delete(ctx context.Context, runID, accountID string) error {
 	run, err := s.Cancel(ctx, runID, accountID)

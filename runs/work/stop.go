@@ -27,7 +27,7 @@ type Stopper struct {
 // NewStopper makes a Stopper.
 func NewStopper(e *store.Env, st *store.Store) *Stopper { return &Stopper{e, st} }
 
-// submission is what came of handing a run to its provider.
+// submission is the result of submitting a run to its provider.
 type submission struct {
 	ticket  registry.Ticket
 	sending *registry.Ticket // where it was about to be sent
@@ -73,7 +73,7 @@ func (s *Stopper) stopDue(ctx context.Context) error {
 	return nil
 }
 
-// stopRun stops a run at its provider, and takes note of what came of it.
+// stopRun stops a run at its provider, and records the result.
 func (s *Stopper) stopRun(u unwanted) {
 	ctx, cancel := context.WithTimeout(s.Base, registry.AnswerWait+write.StopWithin)
 	defer cancel()

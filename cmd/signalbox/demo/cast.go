@@ -5,7 +5,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// cast are the people. The first is whoever sits at this machine, so that they find results of their own.
+// cast are the people. The first is the person at this machine, so that they find results of their own.
 var cast = [...]struct {
 	identity users.Identity
 	weight   int // how often they are here

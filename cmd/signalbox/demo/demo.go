@@ -38,7 +38,7 @@ type Config struct {
 // week is how far back the times reach.
 const week = 7 * 24 * time.Hour
 
-// Filled is what came of it.
+// Filled counts what was made.
 type Filled struct {
 	People, Runs int
 }

@@ -11,9 +11,10 @@ import (
 	"image/jpeg"
 	"io"
 
-	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 // maskless is the size of the empty mask that stands for "no alpha".

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/signalbox/signalbox/comfy/cpu/tensor"
-
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 func pngOf(t testing.TB, m image.Image) []byte {

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 	"golang.org/x/image/webp"
+
+	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
 func TestWebPIsLossless(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 )
 

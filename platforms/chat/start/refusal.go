@@ -71,7 +71,7 @@ func HintOr(ctx context.Context, t *turn.Turn, hint chat.Text, err error) error 
 
 func megabytes(n int64) string { return strconv.FormatInt(n>>20, 10) + " MB" }
 
-// NotStarted says why no run came of a draft: in place of the status message where there is one.
+// NotStarted says why a draft did not become a run: in place of the status message where there is one.
 func NotStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d input.Draft, cause error) error {
 	m, err := whyNotStarted(ctx, t, d, cause)
 	if err != nil && status.IsZero() {

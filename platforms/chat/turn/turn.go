@@ -43,7 +43,7 @@ func (t *Turn) Openly() *Turn {
 	return &openly
 }
 
-// Outcome says what came of a message.
+// Outcome is the result of handling a message.
 type Outcome int
 
 // The outcomes.

@@ -5,7 +5,6 @@ package askapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -108,7 +108,7 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	write(w, "application/json", http.StatusOK, bodyOf(answer, name, body.Conversation))
+	door.WriteJSON(w, http.StatusOK, bodyOf(answer, name, body.Conversation))
 }
 
 func (s server) question(r *http.Request, account users.Account, body askBody) (agent.Question, error) {
@@ -209,11 +209,4 @@ func (s server) explain(ctx context.Context, err error) problem.Problem {
 	}
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
 	return p
-}
-
-func write(w http.ResponseWriter, contentType string, status int, body any) {
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
 }

@@ -48,8 +48,11 @@ func whereOf(r users.Rule) string {
 	return r.Where.Platform + " " + string(r.Where.Kind) + " " + r.Where.ID
 }
 
-func (c *Console) accessDeeds() []deed {
-	return []deed{{path: "access/new", place: "access", plan: planRule, do: c.makeRule}, {path: "access/{id}/remove", place: "access", plan: c.planRemoveRule, do: c.removeRule}}
+// accessDeeds are what operators can do with rules of access.
+type accessDeeds struct{ console *Console }
+
+func (d accessDeeds) list() []deed {
+	return []deed{{path: "access/new", place: "access", plan: planRule, do: d.makeRule}, {path: "access/{id}/remove", place: "access", plan: d.planRemoveRule, do: d.removeRule}}
 }
 
 const (
@@ -68,7 +71,7 @@ func planRule(context.Context, string) (plan, error) {
 	}, nil
 }
 
-func (c *Console) makeRule(ctx context.Context, o order) (outcome, error) {
+func (d accessDeeds) makeRule(ctx context.Context, o order) (outcome, error) {
 	r, err := users.RuleAbout(strings.TrimSpace(o.Form.Get("whom")))
 	if err != nil {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "%v", err)
@@ -78,13 +81,13 @@ func (c *Console) makeRule(ctx context.Context, o order) (outcome, error) {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "Say whether they may use the tools.")
 	}
 	r.Allow, r.By, r.Note = may == mayUse, o.Who.ID, o.Why
-	if person, err := c.cfg.People.ByIdentity(ctx, r.Platform, r.Subject); err == nil && r.Kind == users.RuleIdentity {
+	if person, err := d.console.cfg.People.ByIdentity(ctx, r.Platform, r.Subject); err == nil && r.Kind == users.RuleIdentity {
 		r.Kind, r.Platform, r.Subject = users.RuleAccount, "", person.ID // then it holds wherever they come from
 	}
 	if r.Kind == users.RuleAccount && r.Subject == o.Who.ID && !r.Allow {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "You can't keep yourself out: ask another operator.")
 	}
-	err = c.cfg.People.SetRule(ctx, r)
+	err = d.console.cfg.People.SetRule(ctx, r)
 	if errors.Is(err, users.ErrNotFound) {
 		err = registry.Errorf(registry.CodeInvalidInput, "Nobody has the account %.60s.", r.Subject)
 	}
@@ -92,8 +95,8 @@ func (c *Console) makeRule(ctx context.Context, o order) (outcome, error) {
 }
 
 // rule finds one by its number.
-func (c *Console) rule(ctx context.Context, id string) (users.Rule, error) {
-	rules, err := c.cfg.People.Rules(ctx, users.Place{})
+func (d accessDeeds) rule(ctx context.Context, id string) (users.Rule, error) {
+	rules, err := d.console.cfg.People.Rules(ctx, users.Place{})
 	if err != nil {
 		return users.Rule{}, err
 	}
@@ -104,8 +107,8 @@ func (c *Console) rule(ctx context.Context, id string) (users.Rule, error) {
 	return rules[i], nil
 }
 
-func (c *Console) planRemoveRule(ctx context.Context, id string) (plan, error) {
-	r, err := c.rule(ctx, id)
+func (d accessDeeds) planRemoveRule(ctx context.Context, id string) (plan, error) {
+	r, err := d.rule(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
@@ -115,10 +118,10 @@ func (c *Console) planRemoveRule(ctx context.Context, id string) (plan, error) {
 	}, nil
 }
 
-func (c *Console) removeRule(ctx context.Context, o order) (outcome, error) {
-	r, err := c.rule(ctx, o.ID)
+func (d accessDeeds) removeRule(ctx context.Context, o order) (outcome, error) {
+	r, err := d.rule(ctx, o.ID)
 	if err == nil {
-		err = c.cfg.People.DeleteRule(ctx, r.ID, o.Who.ID)
+		err = d.console.cfg.People.DeleteRule(ctx, r.ID, o.Who.ID)
 	}
 	return outcome{Says: "The rule about " + calledIn(r) + " is gone.", To: Root + "access"}, err
 }

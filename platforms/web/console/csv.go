@@ -25,28 +25,31 @@ type sheet struct {
 
 type putRow func(cells ...any) error
 
+// workbook draws the tables of the console as CSV.
+type workbook struct{ console *Console }
+
 // sheets are all tables, by the place of the navigation that they stand at.
-func (c *Console) sheets() map[string]sheet {
+func (b workbook) sheets() map[string]sheet {
 	all := map[string]sheet{
-		"runs":    {[]string{"run", "state", "tool", "account", "name", "platform", "accepted", "ended", "seconds", "usd", "quote", "error", "refunded"}, c.runSheet},
-		"errors":  {[]string{"tool", "code", "count", "people", "last", "example"}, c.errorSheet},
-		"plots":   {[]string{"from", "runs", "succeeded", "failed", "median_seconds", "p95_seconds", "revenue_usd", "cost_usd", "engine_seconds"}, c.figureSheet},
-		"tools":   {[]string{"tool", "name", "command", "service", "category", "state", "version", "price", "findings"}, c.toolSheet},
-		"changes": {[]string{"time", "what", "tool", "field", "was", "is"}, c.changeSheet},
-		"engines": {[]string{"engine", "up", "version", "gpus", "running", "waiting", "order", "error"}, c.engineSheet},
-		"ledger":  {[]string{"transfer", "time", "kind", "account", "name", "usd", "entries", "run", "note"}, c.transferSheet},
-		"people":  {[]string{"account", "name", "platforms", "since", "available_usd", "held_usd", "operator", "blocked"}, c.peopleSheet},
-		"access":  {[]string{"rule", "whom", "name", "may", "where", "set", "by", "why"}, c.accessSheet},
-		"audit":   {[]string{"time", "who", "did", "account", "about", "effect", "why"}, c.auditSheet},
+		"runs":    {[]string{"run", "state", "tool", "account", "name", "platform", "accepted", "ended", "seconds", "usd", "quote", "error", "refunded"}, b.runSheet},
+		"errors":  {[]string{"tool", "code", "count", "people", "last", "example"}, b.errorSheet},
+		"plots":   {[]string{"from", "runs", "succeeded", "failed", "median_seconds", "p95_seconds", "revenue_usd", "cost_usd", "engine_seconds"}, b.figureSheet},
+		"tools":   {[]string{"tool", "name", "command", "service", "category", "state", "version", "price", "findings"}, b.toolSheet},
+		"changes": {[]string{"time", "what", "tool", "field", "was", "is"}, b.changeSheet},
+		"engines": {[]string{"engine", "up", "version", "gpus", "running", "waiting", "order", "error"}, b.engineSheet},
+		"ledger":  {[]string{"transfer", "time", "kind", "account", "name", "usd", "entries", "run", "note"}, b.transferSheet},
+		"people":  {[]string{"account", "name", "platforms", "since", "available_usd", "held_usd", "operator", "blocked"}, b.peopleSheet},
+		"access":  {[]string{"rule", "whom", "name", "may", "where", "set", "by", "why"}, b.accessSheet},
+		"audit":   {[]string{"time", "who", "did", "account", "about", "effect", "why"}, b.auditSheet},
 	}
-	if c.cfg.Invitations != nil {
-		all["invitations"] = sheet{[]string{"invitation", "for", "state", "usd", "made", "by", "until", "used_by"}, c.invitationSheet}
+	if b.console.cfg.Invitations != nil {
+		all["invitations"] = sheet{[]string{"invitation", "for", "state", "usd", "made", "by", "until", "used_by"}, b.invitationSheet}
 	}
-	if c.cfg.Settings != nil {
-		all["settings"] = sheet{[]string{"setting", "value", "from", "variable", "by", "set"}, c.settingSheet}
+	if b.console.cfg.Settings != nil {
+		all["settings"] = sheet{[]string{"setting", "value", "from", "variable", "by", "set"}, b.settingSheet}
 	}
-	for _, s := range c.cfg.Sections {
-		all[s.Path] = sheet{nil, c.sectionSheet(s)}
+	for _, s := range b.console.cfg.Sections {
+		all[s.Path] = sheet{nil, b.sectionSheet(s)}
 	}
 	return all
 }
@@ -54,7 +57,7 @@ func (c *Console) sheets() map[string]sheet {
 // export sends a table as CSV, row by row as it is read. Should it fail in the midst, the connection breaks: nobody takes half of it for all.
 func (c *Console) export(w http.ResponseWriter, r *http.Request, _ users.Account) error {
 	name := r.PathValue("table")
-	s, ok := c.sheets()[name]
+	s, ok := (workbook{c}).sheets()[name]
 	if !ok {
 		return errNoPage
 	}
@@ -111,14 +114,14 @@ func cellText(cell any) string {
 	return fmt.Sprint(cell)
 }
 
-func (c *Console) runSheet(ctx context.Context, q url.Values, put putRow) error {
-	f := readRunFilter(q).filter(c.cfg.Now())
+func (b workbook) runSheet(ctx context.Context, q url.Values, put putRow) error {
+	f := readRunFilter(q).filter(b.console.cfg.Now())
 	for {
-		list, err := c.findRuns(ctx, f)
+		list, err := b.console.findRuns(ctx, f)
 		if err != nil {
 			return err
 		}
-		for _, r := range c.rows(ctx, list) {
+		for _, r := range b.console.rows(ctx, list) {
 			failure := runs.Failure{}
 			if r.Error != nil {
 				failure = *r.Error
@@ -134,8 +137,8 @@ func (c *Console) runSheet(ctx context.Context, q url.Values, put putRow) error 
 	}
 }
 
-func (c *Console) errorSheet(ctx context.Context, q url.Values, put putRow) error {
-	failed, _, err := c.failures(ctx, spanOr(q.Get("span"), "7d"))
+func (b workbook) errorSheet(ctx context.Context, q url.Values, put putRow) error {
+	failed, _, err := b.console.failures(ctx, spanOr(q.Get("span"), "7d"))
 	for _, g := range groupFailures(failed) {
 		if err == nil {
 			err = put(g.Tool.ToolID, g.Code, g.Count, g.People, g.Last.CreatedAt, g.Example)
@@ -144,8 +147,8 @@ func (c *Console) errorSheet(ctx context.Context, q url.Values, put putRow) erro
 	return err
 }
 
-func (c *Console) figureSheet(ctx context.Context, q url.Values, put putRow) error {
-	stats, err := c.stats(ctx, spanOr(q.Get("span"), "24h"))
+func (b workbook) figureSheet(ctx context.Context, q url.Values, put putRow) error {
+	stats, err := b.console.stats(ctx, spanOr(q.Get("span"), "24h"))
 	for _, s := range stats.Buckets {
 		if err == nil {
 			err = put(s.From, s.Runs, s.Succeeded, s.Failed, s.P50, s.P95, s.Revenue, s.Cost, s.EngineSeconds)
@@ -154,8 +157,8 @@ func (c *Console) figureSheet(ctx context.Context, q url.Values, put putRow) err
 	return err
 }
 
-func (c *Console) toolSheet(_ context.Context, q url.Values, put putRow) error {
-	for _, t := range c.toolRows(strings.TrimSpace(q.Get("q")), q.Get("state")) {
+func (b workbook) toolSheet(_ context.Context, q url.Values, put putRow) error {
+	for _, t := range b.console.toolRows(strings.TrimSpace(q.Get("q")), q.Get("state")) {
 		if err := put(t.ToolID, t.DisplayName, t.CommandName, t.Service, t.Category, string(t.State()), t.Version, t.CostingModel.Summary(), len(t.Findings)); err != nil {
 			return err
 		}
@@ -163,9 +166,9 @@ func (c *Console) toolSheet(_ context.Context, q url.Values, put putRow) error {
 	return nil
 }
 
-func (c *Console) changeSheet(ctx context.Context, _ url.Values, put putRow) error {
+func (b workbook) changeSheet(ctx context.Context, _ url.Values, put putRow) error {
 	for before := int64(0); ; {
-		list, err := c.cfg.Catalogue.Changes(ctx, history.ChangesQuery{Before: before, Limit: changesPage})
+		list, err := b.console.cfg.Catalogue.Changes(ctx, history.ChangesQuery{Before: before, Limit: changesPage})
 		if err != nil {
 			return err
 		}
@@ -204,8 +207,8 @@ func putChange(change history.Change, put putRow) (err error) {
 	return err
 }
 
-func (c *Console) engineSheet(ctx context.Context, _ url.Values, put putRow) error {
-	for _, e := range c.enginesNow(ctx) {
+func (b workbook) engineSheet(ctx context.Context, _ url.Values, put putRow) error {
+	for _, e := range b.console.enginesNow(ctx) {
 		if err := put(e.Name, e.Up, e.Version, strings.Join(e.GPUs, ", "), len(e.Running), len(e.Waiting), e.Order, e.Error); err != nil {
 			return err
 		}
@@ -213,14 +216,14 @@ func (c *Console) engineSheet(ctx context.Context, _ url.Values, put putRow) err
 	return nil
 }
 
-func (c *Console) transferSheet(ctx context.Context, q url.Values, put putRow) error {
+func (b workbook) transferSheet(ctx context.Context, q url.Values, put putRow) error {
 	query := billing.TransfersQuery{Kind: q.Get("kind"), Limit: transfersPage}
 	for {
-		list, err := c.transfers(ctx, q.Get("q"), query)
+		list, err := b.console.transfers(ctx, q.Get("q"), query)
 		if err != nil {
 			return err
 		}
-		for _, t := range c.transferRows(ctx, list) {
+		for _, t := range b.console.transferRows(ctx, list) {
 			entries := ""
 			for _, leg := range t.Legs {
 				entries += fmt.Sprintf("%s %s; ", leg.Account, cellText(leg.Amount))
@@ -236,16 +239,16 @@ func (c *Console) transferSheet(ctx context.Context, q url.Values, put putRow) e
 	}
 }
 
-func (c *Console) peopleSheet(ctx context.Context, q url.Values, put putRow) error {
+func (b workbook) peopleSheet(ctx context.Context, q url.Values, put putRow) error {
 	query := readPeopleQuery(q)
 	query.Before = ""
 	for {
-		list, err := c.cfg.People.People(ctx, query)
+		list, err := b.console.cfg.People.People(ctx, query)
 		if err != nil {
 			return err
 		}
 		for _, p := range list {
-			balance, err := c.cfg.Ledger.Balance(ctx, p.ID)
+			balance, err := b.console.cfg.Ledger.Balance(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -264,24 +267,24 @@ func (c *Console) peopleSheet(ctx context.Context, q url.Values, put putRow) err
 	}
 }
 
-func (c *Console) accessSheet(ctx context.Context, _ url.Values, put putRow) error {
-	rules, err := c.cfg.People.Rules(ctx, users.Place{})
+func (b workbook) accessSheet(ctx context.Context, _ url.Values, put putRow) error {
+	rules, err := b.console.cfg.People.Rules(ctx, users.Place{})
 	for _, r := range rules {
 		if err == nil {
-			err = put(r.ID, r.Whom(), r.Name, r.Allow, whereOf(r), r.At, c.setBy(ctx, r.By), r.Note)
+			err = put(r.ID, r.Whom(), r.Name, r.Allow, whereOf(r), r.At, b.console.setBy(ctx, r.By), r.Note)
 		}
 	}
 	return err
 }
 
-func (c *Console) auditSheet(ctx context.Context, _ url.Values, put putRow) error {
+func (b workbook) auditSheet(ctx context.Context, _ url.Values, put putRow) error {
 	query := users.AuditQuery{Limit: auditPage}
 	for {
-		list, err := c.cfg.People.Audit(ctx, query)
+		list, err := b.console.cfg.People.Audit(ctx, query)
 		if err != nil {
 			return err
 		}
-		for _, e := range c.auditRows(ctx, list) {
+		for _, e := range b.console.auditRows(ctx, list) {
 			if err := put(e.At, e.ByName, e.Action, e.AccountID, e.About, e.Detail, e.Note); err != nil {
 				return err
 			}
@@ -293,8 +296,8 @@ func (c *Console) auditSheet(ctx context.Context, _ url.Values, put putRow) erro
 	}
 }
 
-func (c *Console) invitationSheet(ctx context.Context, _ url.Values, put putRow) error {
-	rows, err := c.invitationRows(ctx)
+func (b workbook) invitationSheet(ctx context.Context, _ url.Values, put putRow) error {
+	rows, err := b.console.invitationRows(ctx)
 	for _, v := range rows {
 		if err == nil {
 			err = put(v.ID, v.Note, v.State, v.Credit, v.CreatedAt, v.ByName, v.ExpiresAt, v.UsedBy)
@@ -303,8 +306,8 @@ func (c *Console) invitationSheet(ctx context.Context, _ url.Values, put putRow)
 	return err
 }
 
-func (c *Console) settingSheet(ctx context.Context, _ url.Values, put putRow) error {
-	for _, s := range c.settingRows(ctx) {
+func (b workbook) settingSheet(ctx context.Context, _ url.Values, put putRow) error {
+	for _, s := range b.console.settingRows(ctx) {
 		var at *time.Time
 		if !s.At.IsZero() {
 			at = &s.At
@@ -317,7 +320,7 @@ func (c *Console) settingSheet(ctx context.Context, _ url.Values, put putRow) er
 }
 
 // sectionSheet is the table of a page that another room fills, as it shows it.
-func (c *Console) sectionSheet(s Section) func(context.Context, url.Values, putRow) error {
+func (b workbook) sectionSheet(s Section) func(context.Context, url.Values, putRow) error {
 	return func(ctx context.Context, q url.Values, put putRow) error {
 		table, err := s.Table(ctx, s.chosen(q.Get("view")))
 		if err != nil {

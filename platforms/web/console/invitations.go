@@ -61,13 +61,16 @@ func stateOf(v users.Invitation, now time.Time) string {
 	return "open"
 }
 
-func (c *Console) invitationDeeds() []deed {
-	if c.cfg.Invitations == nil {
+// invitationDeeds are what operators can do with invitations.
+type invitationDeeds struct{ console *Console }
+
+func (d invitationDeeds) list() []deed {
+	if d.console.cfg.Invitations == nil {
 		return nil
 	}
 	return []deed{
-		{path: "invitations/new", place: "invitations", plan: planInvite, do: c.invite},
-		{path: "invitations/{id}/revoke", place: "invitations", plan: c.planRevoke, do: c.revoke},
+		{path: "invitations/new", place: "invitations", plan: planInvite, do: d.invite},
+		{path: "invitations/{id}/revoke", place: "invitations", plan: d.planRevoke, do: d.revoke},
 	}
 }
 
@@ -90,7 +93,7 @@ func planInvite(context.Context, string) (plan, error) {
 	}, nil
 }
 
-func (c *Console) invite(ctx context.Context, o order) (outcome, error) {
+func (d invitationDeeds) invite(ctx context.Context, o order) (outcome, error) {
 	days, err := strconv.Atoi(strings.TrimSpace(o.Form.Get("days")))
 	if err != nil || days < 1 || days > maxInviteDays {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "Good for so many days: %.20q is no number from 1 to %d.", o.Form.Get("days"), maxInviteDays)
@@ -103,21 +106,21 @@ func (c *Console) invite(ctx context.Context, o order) (outcome, error) {
 	if note == "" || len(note) > 200 {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "For whom: say it in up to 200 bytes.")
 	}
-	secret, made, err := c.cfg.Invitations.Create(ctx, users.Invitation{By: o.Who.ID, Note: note, Credit: int64(credit), ExpiresAt: c.cfg.Now().AddDate(0, 0, days)})
+	secret, made, err := d.console.cfg.Invitations.Create(ctx, users.Invitation{By: o.Who.ID, Note: note, Credit: int64(credit), ExpiresAt: d.console.cfg.Now().AddDate(0, 0, days)})
 	if err != nil {
 		return outcome{}, err
 	}
 	return outcome{
 		Action: "invite", Says: fmt.Sprintf("Invited %s with %s, until %s.", made.Note, credit, made.ExpiresAt.UTC().Format(time.DateOnly)),
-		Shown: "The link, which can't be shown again: " + c.cfg.Address("/invite/"+secret), To: invitationsPage,
+		Shown: "The link, which can't be shown again: " + d.console.cfg.Address("/invite/"+secret), To: invitationsPage,
 	}, nil
 }
 
 // invitation finds an open one.
-func (c *Console) invitation(ctx context.Context, id string) (users.Invitation, error) {
-	list, err := c.cfg.Invitations.List(ctx)
+func (d invitationDeeds) invitation(ctx context.Context, id string) (users.Invitation, error) {
+	list, err := d.console.cfg.Invitations.List(ctx)
 	for _, v := range list {
-		if v.ID == id && stateOf(v, c.cfg.Now()) == "open" {
+		if v.ID == id && stateOf(v, d.console.cfg.Now()) == "open" {
 			return v, nil
 		}
 	}
@@ -127,15 +130,15 @@ func (c *Console) invitation(ctx context.Context, id string) (users.Invitation, 
 	return users.Invitation{}, err
 }
 
-func (c *Console) planRevoke(ctx context.Context, id string) (plan, error) {
-	v, err := c.invitation(ctx, id)
+func (d invitationDeeds) planRevoke(ctx context.Context, id string) (plan, error) {
+	v, err := d.invitation(ctx, id)
 	return plan{Title: "Take back the invitation of " + v.Note, Button: "Take it back", Danger: true, Back: invitationsPage, Says: []string{"The link lets nobody in any more."}}, err
 }
 
-func (c *Console) revoke(ctx context.Context, o order) (outcome, error) {
-	v, err := c.invitation(ctx, o.ID)
+func (d invitationDeeds) revoke(ctx context.Context, o order) (outcome, error) {
+	v, err := d.invitation(ctx, o.ID)
 	if err == nil {
-		err = c.cfg.Invitations.Revoke(ctx, o.ID)
+		err = d.console.cfg.Invitations.Revoke(ctx, o.ID)
 	}
 	if errors.Is(err, users.ErrNoInvitation) { // somebody was faster
 		err = registry.Errorf(registry.CodeInvalidInput, "This invitation is not open any more.")

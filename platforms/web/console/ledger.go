@@ -147,7 +147,7 @@ func sentence(line string) string {
 
 // deeds is everything an operator can do.
 func (c *Console) deeds() []deed {
-	return slices.Concat(c.runDeeds(), c.toolDeeds(), c.ledgerDeeds(), c.peopleDeeds(), c.accessDeeds(), c.invitationDeeds(), c.settingDeeds(), c.engineDeeds(), c.sectionDeeds())
+	return slices.Concat(runDeeds{c}.list(), toolDeeds{c}.list(), c.ledgerDeeds(), peopleDeeds{c}.list(), accessDeeds{c}.list(), invitationDeeds{c}.list(), settingDeeds{c}.list(), c.engineDeeds(), c.sectionDeeds())
 }
 
 // grantKey makes sending one form twice one grant.

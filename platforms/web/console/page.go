@@ -120,7 +120,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, who users.Account
 // show renders a page that went well.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, who users.Account, name string, v view) error {
 	v.Who = who
-	if _, ok := c.sheets()[v.Place]; ok && name != "ask" && r.PathValue("id") == "" {
+	if _, ok := (workbook{c}).sheets()[v.Place]; ok && name != "ask" && r.PathValue("id") == "" {
 		v.CSV = Root + "export/" + v.Place + strings.TrimSuffix("?"+r.URL.RawQuery, "?")
 	}
 	v.Notice = takeNotice(w, r)

@@ -102,23 +102,26 @@ func nameFor(a users.Account) string { return cmp.Or(a.DisplayName, "Account "+s
 
 func personPage(id string) string { return Root + "people/" + id }
 
-func (c *Console) peopleDeeds() []deed {
+// peopleDeeds are what operators can do to an account.
+type peopleDeeds struct{ console *Console }
+
+func (d peopleDeeds) list() []deed {
 	return []deed{
-		{path: "people/{id}/credit", place: "people", plan: c.planCredit, do: c.giveCredit},
-		{path: "people/{id}/limits", place: "people", plan: c.planLimits, do: c.setLimits},
-		{path: "people/{id}/block", place: "people", plan: c.planBlock, do: c.block},
-		{path: "people/{id}/allow", place: "people", plan: c.planAllow, do: c.allow},
-		{path: "people/{id}/operator", place: "people", plan: c.planOperator, do: c.makeOperator},
-		{path: "people/{id}/ordinary", place: "people", plan: c.planOrdinary, do: c.makeOrdinary},
+		{path: "people/{id}/credit", place: "people", plan: d.planCredit, do: d.giveCredit},
+		{path: "people/{id}/limits", place: "people", plan: d.planLimits, do: d.setLimits},
+		{path: "people/{id}/block", place: "people", plan: d.planBlock, do: d.block},
+		{path: "people/{id}/allow", place: "people", plan: d.planAllow, do: d.allow},
+		{path: "people/{id}/operator", place: "people", plan: d.planOperator, do: d.makeOperator},
+		{path: "people/{id}/ordinary", place: "people", plan: d.planOrdinary, do: d.makeOrdinary},
 	}
 }
 
-func (c *Console) planCredit(ctx context.Context, id string) (plan, error) {
-	p, err := c.cfg.People.PersonByID(ctx, id)
+func (d peopleDeeds) planCredit(ctx context.Context, id string) (plan, error) {
+	p, err := d.console.cfg.People.PersonByID(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
-	balance, err := c.cfg.Ledger.Balance(ctx, p.ID)
+	balance, err := d.console.cfg.Ledger.Balance(ctx, p.ID)
 	return plan{
 		Title: "Give credit to " + nameFor(p.Account), Button: "Give the credit", Why: true, Back: personPage(p.ID),
 		Says:   []string{fmt.Sprintf("They have %s, and %s held for running work. Credit can be spent at once and can't be taken back.", balance.Available, balance.Held)},
@@ -129,7 +132,7 @@ func (c *Console) planCredit(ctx context.Context, id string) (plan, error) {
 // maxCredit guards against slips of the finger: nobody means more than this.
 const maxCredit = 10_000 * billing.Dollar
 
-func (c *Console) giveCredit(ctx context.Context, o order) (outcome, error) {
+func (d peopleDeeds) giveCredit(ctx context.Context, o order) (outcome, error) {
 	amount, err := billing.ParseUSD(strings.TrimSpace(o.Form.Get("amount")))
 	if err != nil {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "The amount is not one: %v.", err)
@@ -137,18 +140,18 @@ func (c *Console) giveCredit(ctx context.Context, o order) (outcome, error) {
 	if amount <= 0 || amount > maxCredit {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "The amount must be above $0.00 and at most %s.", maxCredit)
 	}
-	p, err := c.cfg.People.PersonByID(ctx, o.ID)
+	p, err := d.console.cfg.People.PersonByID(ctx, o.ID)
 	if err != nil {
 		return outcome{}, err
 	}
-	before, err := c.cfg.Ledger.Balance(ctx, p.ID)
+	before, err := d.console.cfg.Ledger.Balance(ctx, p.ID)
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := c.cfg.Grant(ctx, p.ID, amount, grantKey(o.Key), o.Why); err != nil {
+	if err := d.console.cfg.Grant(ctx, p.ID, amount, grantKey(o.Key), o.Why); err != nil {
 		return outcome{}, err
 	}
-	balance, err := c.cfg.Ledger.Balance(ctx, p.ID)
+	balance, err := d.console.cfg.Ledger.Balance(ctx, p.ID)
 	if balance == before {
 		return outcome{Says: "This form was sent before; nothing more was given.", To: personPage(p.ID)}, err
 	}
@@ -156,8 +159,8 @@ func (c *Console) giveCredit(ctx context.Context, o order) (outcome, error) {
 	return outcome{Account: p.ID, Action: "grant", Says: says, To: personPage(p.ID)}, err
 }
 
-func (c *Console) planLimits(ctx context.Context, id string) (plan, error) {
-	p, err := c.cfg.People.PersonByID(ctx, id)
+func (d peopleDeeds) planLimits(ctx context.Context, id string) (plan, error) {
+	p, err := d.console.cfg.People.PersonByID(ctx, id)
 	l := p.Limits.Operator
 	return plan{
 		Title: "Limits of " + nameFor(p.Account), Button: "Set the limits", Why: true, Back: personPage(p.ID),
@@ -199,7 +202,7 @@ func capText(n int64) string {
 	return strings.TrimPrefix(billing.NanoUSD(n).String(), "$")
 }
 
-func (c *Console) setLimits(ctx context.Context, o order) (outcome, error) {
+func (d peopleDeeds) setLimits(ctx context.Context, o order) (outcome, error) {
 	var l users.Limits
 	var err error
 	count := func(name, what string) (n int) {
@@ -219,7 +222,7 @@ func (c *Console) setLimits(ctx context.Context, o order) (outcome, error) {
 	l.DayCap, l.MonthCap = money("day-cap", "US dollars a day"), money("month-cap", "US dollars a month")
 	l.UploadBytes, l.ResultBytes = bytesOf(count("upload-mb", "Megabytes of uploads")), bytesOf(count("result-mb", "Megabytes of results"))
 	if err == nil {
-		err = c.cfg.People.SetLimits(ctx, o.ID, l, o.Who.ID, o.Why)
+		err = d.console.cfg.People.SetLimits(ctx, o.ID, l, o.Who.ID, o.Why)
 	}
 	says := fmt.Sprintf("Limits set: %s runs at once, %s a day; %s US dollars a day, %s a month.",
 		orDefault(countText(l.AtOnce)), orDefault(countText(l.PerDay)), orDefault(capText(l.DayCap)), orDefault(capText(l.MonthCap)))
@@ -273,8 +276,8 @@ func readCap(text, what string) (int64, error) {
 	return int64(n), nil
 }
 
-func (c *Console) planBlock(ctx context.Context, id string) (plan, error) {
-	p, err := c.cfg.People.PersonByID(ctx, id)
+func (d peopleDeeds) planBlock(ctx context.Context, id string) (plan, error) {
+	p, err := d.console.cfg.People.PersonByID(ctx, id)
 	if err == nil && p.Blocked {
 		err = registry.Errorf(registry.CodeInvalidInput, "%s is blocked already.", nameFor(p.Account))
 	}
@@ -284,51 +287,51 @@ func (c *Console) planBlock(ctx context.Context, id string) (plan, error) {
 	}, err
 }
 
-func (c *Console) block(ctx context.Context, o order) (outcome, error) {
-	err := c.cfg.People.Block(ctx, o.ID, o.Who.ID, o.Why)
-	return outcome{Says: c.nameOf(ctx, o.ID) + " is blocked.", To: personPage(o.ID)}, err
+func (d peopleDeeds) block(ctx context.Context, o order) (outcome, error) {
+	err := d.console.cfg.People.Block(ctx, o.ID, o.Who.ID, o.Why)
+	return outcome{Says: d.console.nameOf(ctx, o.ID) + " is blocked.", To: personPage(o.ID)}, err
 }
 
-func (c *Console) planAllow(ctx context.Context, id string) (plan, error) {
-	p, err := c.cfg.People.PersonByID(ctx, id)
+func (d peopleDeeds) planAllow(ctx context.Context, id string) (plan, error) {
+	p, err := d.console.cfg.People.PersonByID(ctx, id)
 	return plan{
 		Title: "Allow " + nameFor(p.Account) + " again", Button: "Allow", Why: true, Back: personPage(id),
 		Says: []string{"The block is lifted at once, on all platforms."},
 	}, err
 }
 
-func (c *Console) allow(ctx context.Context, o order) (outcome, error) {
-	err := c.cfg.People.Unblock(ctx, o.ID, o.Who.ID, o.Why)
-	return outcome{Says: c.nameOf(ctx, o.ID) + " is allowed again.", To: personPage(o.ID)}, err
+func (d peopleDeeds) allow(ctx context.Context, o order) (outcome, error) {
+	err := d.console.cfg.People.Unblock(ctx, o.ID, o.Who.ID, o.Why)
+	return outcome{Says: d.console.nameOf(ctx, o.ID) + " is allowed again.", To: personPage(o.ID)}, err
 }
 
-func (c *Console) planOperator(ctx context.Context, id string) (plan, error) {
-	p, err := c.cfg.People.PersonByID(ctx, id)
+func (d peopleDeeds) planOperator(ctx context.Context, id string) (plan, error) {
+	p, err := d.console.cfg.People.PersonByID(ctx, id)
 	return plan{
 		Title: "Make " + nameFor(p.Account) + " an operator", Button: "Make an operator", Danger: true, Why: true, Back: personPage(id),
 		Says: []string{"Operators see everybody's runs and money, give credit and refunds, block people, and make other operators."},
 	}, err
 }
 
-func (c *Console) makeOperator(ctx context.Context, o order) (outcome, error) {
-	err := c.cfg.People.ChangeOperator(ctx, o.ID, true, o.Who.ID, o.Why)
-	return outcome{Says: c.nameOf(ctx, o.ID) + " is an operator now.", To: personPage(o.ID)}, err
+func (d peopleDeeds) makeOperator(ctx context.Context, o order) (outcome, error) {
+	err := d.console.cfg.People.ChangeOperator(ctx, o.ID, true, o.Who.ID, o.Why)
+	return outcome{Says: d.console.nameOf(ctx, o.ID) + " is an operator now.", To: personPage(o.ID)}, err
 }
 
-func (c *Console) planOrdinary(ctx context.Context, id string) (plan, error) {
-	p, err := c.cfg.People.PersonByID(ctx, id)
+func (d peopleDeeds) planOrdinary(ctx context.Context, id string) (plan, error) {
+	p, err := d.console.cfg.People.PersonByID(ctx, id)
 	return plan{
 		Title: nameFor(p.Account) + " is no operator any more", Button: "Take the console away", Danger: true, Why: true, Back: personPage(id),
 		Says: []string{"They lose the console and the operator's commands at once, and stay an ordinary user."},
 	}, err
 }
 
-func (c *Console) makeOrdinary(ctx context.Context, o order) (outcome, error) {
+func (d peopleDeeds) makeOrdinary(ctx context.Context, o order) (outcome, error) {
 	if o.ID == o.Who.ID {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "You can't take the console from yourself: ask another operator.")
 	}
-	err := c.cfg.People.ChangeOperator(ctx, o.ID, false, o.Who.ID, o.Why)
-	return outcome{Says: c.nameOf(ctx, o.ID) + " is no operator any more.", To: personPage(o.ID)}, err
+	err := d.console.cfg.People.ChangeOperator(ctx, o.ID, false, o.Who.ID, o.Why)
+	return outcome{Says: d.console.nameOf(ctx, o.ID) + " is no operator any more.", To: personPage(o.ID)}, err
 }
 
 // auditView is the page of what operators did.

@@ -215,17 +215,20 @@ func plain(x any) string {
 
 func runPage(id string) string { return Root + "runs/" + id }
 
+// runDeeds are what operators can do to a run.
+type runDeeds struct{ console *Console }
+
 // runDeeds are what can be done to a run.
-func (c *Console) runDeeds() []deed {
+func (d runDeeds) list() []deed {
 	return []deed{
-		{path: "runs/{id}/cancel", place: "runs", plan: c.planCancel, do: c.cancelRun},
-		{path: "runs/{id}/retry", place: "runs", plan: c.planRetry, do: c.retryRun},
-		{path: "runs/{id}/refund", place: "runs", plan: c.planRefund, do: c.refundRun},
+		{path: "runs/{id}/cancel", place: "runs", plan: d.planCancel, do: d.cancelRun},
+		{path: "runs/{id}/retry", place: "runs", plan: d.planRetry, do: d.retryRun},
+		{path: "runs/{id}/refund", place: "runs", plan: d.planRefund, do: d.refundRun},
 	}
 }
 
-func (c *Console) planCancel(ctx context.Context, id string) (plan, error) {
-	run, err := c.cfg.Runs.Look(ctx, id)
+func (d runDeeds) planCancel(ctx context.Context, id string) (plan, error) {
+	run, err := d.console.cfg.Runs.Look(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
@@ -235,47 +238,47 @@ func (c *Console) planCancel(ctx context.Context, id string) (plan, error) {
 	return plan{
 		Title: "Cancel this run", Button: "Cancel the run", Danger: true, Back: runPage(id),
 		Says: []string{
-			fmt.Sprintf("%s of %s is %s.", run.Tool.DisplayName, c.nameOf(ctx, run.AccountID), words(run.Status)),
+			fmt.Sprintf("%s of %s is %s.", run.Tool.DisplayName, d.console.nameOf(ctx, run.AccountID), words(run.Status)),
 			fmt.Sprintf("It ends at once and costs nothing; what is held for it, %s, goes back to the wallet.", run.Quote.High),
 		},
 	}, nil
 }
 
-func (c *Console) cancelRun(ctx context.Context, o order) (outcome, error) {
-	run, err := c.cfg.Runs.Cancel(ctx, o.ID, "")
+func (d runDeeds) cancelRun(ctx context.Context, o order) (outcome, error) {
+	run, err := d.console.cfg.Runs.Cancel(ctx, o.ID, "")
 	says := fmt.Sprintf("Run %s is %s.", short(run.ID), words(run.Status))
 	return outcome{Account: run.AccountID, Action: "cancel run", Says: says, To: runPage(o.ID)}, err
 }
 
-func (c *Console) planRetry(ctx context.Context, id string) (plan, error) {
-	run, err := c.cfg.Runs.Look(ctx, id)
+func (d runDeeds) planRetry(ctx context.Context, id string) (plan, error) {
+	run, err := d.console.cfg.Runs.Look(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
 	if !retryable(run) {
 		return plan{}, registry.Errorf(registry.CodeInvalidInput, "Only a run that failed, timed out or was canceled can be tried again. This one is %s.", words(run.Status))
 	}
-	balance, err := c.cfg.Ledger.Balance(ctx, run.AccountID)
+	balance, err := d.console.cfg.Ledger.Balance(ctx, run.AccountID)
 	if err != nil {
 		return plan{}, err
 	}
 	return plan{
 		Title: "Try this run again", Button: "Try again", Back: runPage(id),
 		Says: []string{
-			fmt.Sprintf("A new run of %s starts for %s, with the same inputs and the tool as it is today.", run.Tool.DisplayName, c.nameOf(ctx, run.AccountID)),
+			fmt.Sprintf("A new run of %s starts for %s, with the same inputs and the tool as it is today.", run.Tool.DisplayName, d.console.nameOf(ctx, run.AccountID)),
 			fmt.Sprintf("Their wallet pays for it as usual: it was quoted at %s, and they have %s.", run.Quote, balance.Available),
 		},
 	}, nil
 }
 
-func (c *Console) retryRun(ctx context.Context, o order) (outcome, error) {
-	run, err := c.cfg.Runs.Retry(ctx, o.ID)
+func (d runDeeds) retryRun(ctx context.Context, o order) (outcome, error) {
+	run, err := d.console.cfg.Runs.Retry(ctx, o.ID)
 	says := fmt.Sprintf("Run %s was started again as %s, quoted at %s.", short(o.ID), short(run.ID), run.Quote)
 	return outcome{Account: run.AccountID, Action: "retry run", Says: says, To: runPage(run.ID)}, err
 }
 
-func (c *Console) planRefund(ctx context.Context, id string) (plan, error) {
-	run, err := c.cfg.Runs.Look(ctx, id)
+func (d runDeeds) planRefund(ctx context.Context, id string) (plan, error) {
+	run, err := d.console.cfg.Runs.Look(ctx, id)
 	if err != nil {
 		return plan{}, err
 	}
@@ -285,11 +288,11 @@ func (c *Console) planRefund(ctx context.Context, id string) (plan, error) {
 	if run.Cost == 0 {
 		return plan{}, billing.ErrNothingCaptured
 	}
-	balance, err := c.cfg.Ledger.Balance(ctx, run.AccountID)
+	balance, err := d.console.cfg.Ledger.Balance(ctx, run.AccountID)
 	if err != nil {
 		return plan{}, err
 	}
-	name := c.nameOf(ctx, run.AccountID)
+	name := d.console.nameOf(ctx, run.AccountID)
 	return plan{
 		Title: "Refund this run", Button: "Refund " + run.Cost.String(), Danger: true, Why: true, Back: runPage(id),
 		Says: []string{
@@ -299,12 +302,12 @@ func (c *Console) planRefund(ctx context.Context, id string) (plan, error) {
 	}, nil
 }
 
-func (c *Console) refundRun(ctx context.Context, o order) (outcome, error) {
-	run, err := c.cfg.Runs.Refund(ctx, o.ID, o.Why)
+func (d runDeeds) refundRun(ctx context.Context, o order) (outcome, error) {
+	run, err := d.console.cfg.Runs.Refund(ctx, o.ID, o.Why)
 	if err != nil {
 		return outcome{}, err
 	}
-	balance, err := c.cfg.Ledger.Balance(ctx, run.AccountID)
+	balance, err := d.console.cfg.Ledger.Balance(ctx, run.AccountID)
 	if err != nil {
 		return outcome{}, err
 	}

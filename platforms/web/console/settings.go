@@ -66,19 +66,22 @@ func (c *Console) settingRows(ctx context.Context) []settingRow {
 	return rows
 }
 
-func (c *Console) settingDeeds() []deed {
-	if c.cfg.Settings == nil {
+// settingDeeds are what operators can do with settings.
+type settingDeeds struct{ console *Console }
+
+func (d settingDeeds) list() []deed {
+	if d.console.cfg.Settings == nil {
 		return nil
 	}
 	return []deed{
-		{path: "settings/{id}/change", place: "settings", plan: c.planSetting, do: c.changeSetting},
-		{path: "settings/{id}/reset", place: "settings", plan: c.planReset, do: c.resetSetting},
+		{path: "settings/{id}/change", place: "settings", plan: d.planSetting, do: d.changeSetting},
+		{path: "settings/{id}/reset", place: "settings", plan: d.planReset, do: d.resetSetting},
 	}
 }
 
 // setting finds one that can be set here.
-func (c *Console) setting(name string) (Setting, error) {
-	list := c.cfg.Settings.List()
+func (d settingDeeds) setting(name string) (Setting, error) {
+	list := d.console.cfg.Settings.List()
 	i := slices.IndexFunc(list, func(s Setting) bool { return s.Name == name })
 	switch {
 	case i < 0:
@@ -91,38 +94,38 @@ func (c *Console) setting(name string) (Setting, error) {
 
 const settingsPage = Root + "settings"
 
-func (c *Console) planSetting(_ context.Context, name string) (plan, error) {
-	s, err := c.setting(name)
+func (d settingDeeds) planSetting(_ context.Context, name string) (plan, error) {
+	s, err := d.setting(name)
 	return plan{
 		Title: "Change: " + s.Title, Button: "Save", Back: settingsPage, Says: []string{s.About, "It holds at once, and after a restart."},
 		Fields: []field{{Name: "value", Label: s.Title, Value: s.Value, Long: s.Long}},
 	}, err
 }
 
-func (c *Console) changeSetting(ctx context.Context, o order) (outcome, error) {
-	was, err := c.setting(o.ID)
+func (d settingDeeds) changeSetting(ctx context.Context, o order) (outcome, error) {
+	was, err := d.setting(o.ID)
 	if err != nil {
 		return outcome{}, err
 	}
 	value := o.Form.Get("value")
-	if err := c.cfg.Settings.Set(ctx, o.ID, value, o.Who.ID); err != nil {
+	if err := d.console.cfg.Settings.Set(ctx, o.ID, value, o.Who.ID); err != nil {
 		return outcome{}, err
 	}
 	return outcome{Action: "setting", Says: fmt.Sprintf("%s was %s and is %s.", was.Title, quoted(was.Value), quoted(value)), To: settingsPage}, nil
 }
 
-func (c *Console) planReset(_ context.Context, name string) (plan, error) {
-	s, err := c.setting(name)
+func (d settingDeeds) planReset(_ context.Context, name string) (plan, error) {
+	s, err := d.setting(name)
 	if err == nil && s.Source != FromConsole {
 		err = registry.Errorf(registry.CodeInvalidInput, "%s has its default already.", s.Title)
 	}
 	return plan{Title: "Back to the default: " + s.Title, Button: "Use the default", Back: settingsPage, Says: []string{"What was set here is forgotten; the audit log keeps it."}}, err
 }
 
-func (c *Console) resetSetting(ctx context.Context, o order) (outcome, error) {
-	was, err := c.setting(o.ID)
+func (d settingDeeds) resetSetting(ctx context.Context, o order) (outcome, error) {
+	was, err := d.setting(o.ID)
 	if err == nil {
-		err = c.cfg.Settings.Clear(ctx, o.ID)
+		err = d.console.cfg.Settings.Clear(ctx, o.ID)
 	}
 	return outcome{Action: "setting", Says: fmt.Sprintf("%s was %s and has its default again.", was.Title, quoted(was.Value)), To: settingsPage}, err
 }

@@ -196,13 +196,16 @@ func (c *Console) changes(w http.ResponseWriter, r *http.Request, who users.Acco
 	return c.show(w, r, who, "changes", view{Title: "Changes", Place: "changes", Live: before == 0, Data: v})
 }
 
-func (c *Console) toolDeeds() []deed {
-	return []deed{{path: "reload", place: "tools", plan: c.planReload, do: c.reload}}
+// toolDeeds are what operators can do with tools.
+type toolDeeds struct{ console *Console }
+
+func (d toolDeeds) list() []deed {
+	return []deed{{path: "reload", place: "tools", plan: d.planReload, do: d.reload}}
 }
 
-func (c *Console) planReload(context.Context, string) (plan, error) {
+func (d toolDeeds) planReload(context.Context, string) (plan, error) {
 	var names []string
-	for _, s := range c.cfg.Registry.Status() {
+	for _, s := range d.console.cfg.Registry.Status() {
 		names = append(names, s.Name)
 	}
 	return plan{
@@ -214,8 +217,8 @@ func (c *Console) planReload(context.Context, string) (plan, error) {
 	}, nil
 }
 
-func (c *Console) reload(ctx context.Context, _ order) (outcome, error) {
-	diff, err := c.cfg.Registry.Reload(ctx)
+func (d toolDeeds) reload(ctx context.Context, _ order) (outcome, error) {
+	diff, err := d.console.cfg.Registry.Reload(ctx)
 	says := fmt.Sprintf("All sources were read: %d tools added, %d removed, %d changed.", len(diff.Added), len(diff.Removed), len(diff.Changed))
 	if err != nil {
 		says += " Some could not be read or were refused; Errors has them."

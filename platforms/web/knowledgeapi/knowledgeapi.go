@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -97,7 +98,7 @@ func (s server) list(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"sources": list})
+	door.WriteJSON(w, http.StatusOK, map[string]any{"sources": list})
 }
 
 func (s server) add(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +121,7 @@ func (s server) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.Logger.InfoContext(r.Context(), "a source of knowledge was added", "source", source.Name, "house", wanted.House, "by", account.ID)
-	answer(w, http.StatusAccepted, source)
+	door.WriteJSON(w, http.StatusAccepted, source)
 }
 
 // remove takes ?house=true for a source of the house.
@@ -141,15 +142,4 @@ func (s server) remove(w http.ResponseWriter, r *http.Request) {
 
 func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	problem.Fail(w, r, s.Logger, err)
-}
-
-func answer(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	write(w, status, body)
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
 }

@@ -90,9 +90,8 @@ func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	return json.NewEncoder(w).Encode(map[string]any{"scenes": list})
+	door.WriteJSON(w, http.StatusOK, map[string]any{"scenes": list})
+	return nil
 }
 
 // formats are the endings of addresses.

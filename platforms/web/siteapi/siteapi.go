@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -107,8 +108,7 @@ func (s server) serve(w http.ResponseWriter, r *http.Request, a address) {
 	if own, ok := answer.(status); ok {
 		code, answer = own.code, own.body
 	}
-	w.Header().Set("Content-Type", "application/json")
-	write(w, code, answer)
+	door.WriteJSON(w, code, answer)
 }
 
 // read takes the body: a JSON object, or a file.
@@ -230,10 +230,4 @@ func query(in request, flags, texts []string) map[string]any {
 
 func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	problem.Fail(w, r, s.Logger, err)
-}
-
-func write(w http.ResponseWriter, code int, body any) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body) // the client is gone where it fails
 }

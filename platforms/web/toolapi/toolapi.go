@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -77,7 +78,7 @@ func (s server) list(w http.ResponseWriter, r *http.Request) {
 		}
 		list = append(list, one)
 	}
-	answer(w, http.StatusOK, map[string]any{"tools": list})
+	door.WriteJSON(w, http.StatusOK, map[string]any{"tools": list})
 }
 
 func (s server) listed(tool *registry.Tool) (Listed, error) {
@@ -142,7 +143,7 @@ func (s server) register(w http.ResponseWriter, r *http.Request) {
 			body["problem"] = p.String()
 		}
 	}
-	answer(w, status, body)
+	door.WriteJSON(w, status, body)
 }
 
 // unclaimed refuses the name of a tool of another service.
@@ -199,15 +200,4 @@ func conflict(format string, args ...any) error {
 
 func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	problem.Fail(w, r, s.Logger, err)
-}
-
-func answer(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	write(w, status, body)
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
 }

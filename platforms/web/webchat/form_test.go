@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/assets"

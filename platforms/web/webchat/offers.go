@@ -3,10 +3,12 @@ package webchat
 import (
 	"fmt"
 	"html/template"
+	"net/http"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 )
 
 // maxOffers is how many completions are shown.
@@ -40,7 +42,8 @@ func (v *visit) offers() (template.HTML, error) {
 			offered = append(offered, offer{Text: fmt.Sprintf("/%s %v ", name, c.Value), Label: c.Label})
 		}
 	}
-	return "", v.json(offered)
+	door.WriteJSON(v.w, http.StatusOK, offered)
+	return "", nil
 }
 
 // listed are the commands that begin so, in the reader's language.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"html/template"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
@@ -90,12 +90,13 @@ func (v *visit) scripted() bool {
 // done answers what went well: scripts learn of changes by events, others get the page anew.
 func (v *visit) done(answer chat.PressAnswer, messageID int64) (template.HTML, error) {
 	if v.scripted() {
-		return "", v.json(struct {
+		door.WriteJSON(v.w, http.StatusOK, struct {
 			Text    string        `json:"text,omitempty"`
 			Alert   bool          `json:"alert,omitempty"`
 			Message int64         `json:"message,omitempty"`
 			Dialog  template.HTML `json:"dialog,omitempty"`
 		}{answer.Text, answer.Alert, messageID, v.dialog(answer.Form, messageID)})
+		return "", nil
 	}
 	if answer.Form != nil {
 		return v.formPage(*answer.Form, messageID)
@@ -105,12 +106,6 @@ func (v *visit) done(answer chat.PressAnswer, messageID int64) (template.HTML, e
 	}
 	http.Redirect(v.w, v.r, pages.ChatPath+"#composer", http.StatusSeeOther)
 	return "", nil
-}
-
-func (v *visit) json(body any) error {
-	v.w.Header().Set("Content-Type", "application/json")
-	v.w.Header().Set("Cache-Control", "no-store")
-	return json.NewEncoder(v.w).Encode(body)
 }
 
 // update is an update of this person's, without what it says.
