@@ -80,6 +80,24 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int,
 	return applied, nil
 }
 
+// Only applies those of our steps that versions lists, in order, to a database without any: it gets the schema that another had.
+func Only(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, versions []int64) error {
+	err := locked(ctx, pool, func() error {
+		return withProvider(pool, log, func(p *goose.Provider) error {
+			for _, version := range versions {
+				if _, err := p.ApplyVersion(ctx, version, true); err != nil && !errors.Is(err, goose.ErrAlreadyApplied) {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("migrate to the steps of a backup: %w", withRemedy(ctx, pool, err))
+	}
+	return nil
+}
+
 // oldest refuses a database that has some of the steps that the files below 0300 were made from, such as 31, and not the last of them, 227:
 // nothing brings it up to them any more.
 func oldest(ctx context.Context, pool *pgxpool.Pool) error {

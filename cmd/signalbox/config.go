@@ -33,6 +33,7 @@ import (
 // Config is a checked configuration.
 type Config struct {
 	settings.Settings
+	Store                     settings.Store // of files; its zero value: DATA_DIR
 	Engines                   []*url.URL
 	Loras                     map[string]comfy.Lora
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
@@ -65,6 +66,11 @@ func check(s settings.Settings) (Config, error) {
 	c := Config{Settings: s}
 	var p problems
 	c.checkAddresses(&p)
+	var wrong []settings.Wrong
+	c.Store, wrong = s.Store()
+	for _, w := range wrong {
+		p.unless(false, w.Variable, w.Found, w.Want)
+	}
 	c.checkMoney(&p)
 	c.checkSources(&p)
 	c.checkPeople(&p)

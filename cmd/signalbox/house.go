@@ -81,11 +81,11 @@ func (h *house) useDatabase(ctx context.Context, db *database) error {
 	if _, err := migrations.Up(ctx, db.pool, quiet(h.log)); err != nil {
 		return err
 	}
-	folder, err := assets.OpenFolder(filepath.Join(h.cfg.DataDir, "assets"))
+	places, err := media.OpenPlaces(ctx, h.cfg.DataDir, h.cfg.Store)
 	if err != nil {
-		return fmt.Errorf("DATA_DIR: %w", err)
+		return err
 	}
-	h.media = media.Store{Assets: assets.New(db.pool, folder, 0), Client: outbound.NewClient(h.cfg.Allow)}
+	h.media = media.Store{Assets: assets.New(db.pool, places.Now(), 0), Client: outbound.NewClient(h.cfg.Allow)}
 	h.templates = history.NewSpecs(db.pool, h.media)
 	figures.Files(h.metrics, db.pool)
 	h.ledger = billing.NewLedger(db.pool)

@@ -42,6 +42,9 @@ type cli struct {
 	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
 	Site      siteCommand      `cmd:"" help:"Write the site to files."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
+	Files     filesCommand     `cmd:"" help:"Move all files between DATA_DIR and an object store."`
+	Backup    backupCommand    `cmd:"" help:"Write database and files into a folder, while the house works on."`
+	Restore   restoreCommand   `cmd:"" help:"Bring a backup into an empty database and DATA_DIR."`
 	Webhooks  webhooksCommand  `cmd:"" help:"List and replay the callbacks of services."`
 	Knowledge knowledgeCommand `cmd:"" help:"Build files of documents."`
 	ReadPDF   readPDFCommand   `cmd:"" name:"read-pdf" hidden:"" help:"Read one PDF file from stdin, for the program itself."`

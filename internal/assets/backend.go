@@ -6,9 +6,8 @@ import (
 )
 
 // Backend keeps bytes under the hex SHA-256 of their content. Folder is the one
-// on the local disk; a bucket of an object store fits as well, with a
-// temporary file for Stage and an upload for Commit. A Backend is safe for
-// concurrent use.
+// on the local disk, package bucket has one in an object store. A Backend is
+// safe for concurrent use.
 type Backend interface {
 	// Stage returns an empty place for content whose hash is not known yet.
 	Stage(ctx context.Context) (Staged, error)
@@ -23,8 +22,8 @@ type Backend interface {
 // committed or discarded.
 type Staged interface {
 	io.ReadWriteSeeker
-	// Commit makes the content durable under hash, all of it or nothing, in
-	// place of what was there. The caller still calls Discard.
+	// Commit makes the content durable under hash, all of it or nothing; half of
+	// it that was there is replaced. The caller still calls Discard.
 	Commit(ctx context.Context, hash string) error
 	// Discard frees what Stage and Commit left over.
 	Discard() error
@@ -33,4 +32,17 @@ type Staged interface {
 // Content is a stored blob open for reading, fit for http.ServeContent.
 type Content interface {
 	io.ReadSeekCloser
+}
+
+// Linked is Content that its Backend gives out by itself, too: Link signs an address there that works for a while.
+type Linked interface {
+	Content
+	Link(ctx context.Context, as Served) (string, error)
+}
+
+// Served are the headers with which content is given out.
+type Served struct {
+	MIME         string
+	Disposition  string // empty: it is shown where it is opened
+	CacheControl string
 }

@@ -194,6 +194,10 @@ func (s *Store) delete(ctx context.Context, ref Ref, condition string, args []an
 	hash := fmt.Sprintf("$%d", len(args)+1)
 	err = s.locked(ctx, ref, func(tx pgx.Tx) error {
 		size = -1
+		var may bool
+		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock_shared($1)`, locks.Backup).Scan(&may); err != nil || !may {
+			return err // a backup needs it; the next Sweep finds it again
+		}
 		err := tx.QueryRow(ctx, `DELETE FROM assets a WHERE hash = `+hash+` AND `+condition+unneeded+` RETURNING size`, append(args[:len(args):len(args)], ref.Hash())...).Scan(&size)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -226,7 +230,7 @@ func (s *Store) locked(ctx context.Context, ref Ref, f func(pgx.Tx) error) error
 		return f(tx)
 	})
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", ref, err)
+		return fmt.Errorf("%s: %w", ref, err)
 	}
 	return nil
 }

@@ -79,6 +79,8 @@ type Config struct {
 	AdminToken string
 	// MetricsToken opens GET /metrics, as the operator's token does.
 	MetricsToken string
+	// MediaOrigin is where stored files lead browsers to that play or save them, such as https://files.example; empty: nowhere.
+	MediaOrigin string
 	// Proxies are those in front of us: what they say in X-Forwarded-For is where requests come from.
 	Proxies  []netip.Prefix
 	Telegram *account.TelegramLogin // nil: no signing in with Telegram
@@ -152,7 +154,7 @@ func New(cfg Config) (*Server, error) {
 	var err error
 	s.door, err = door.New(door.Config{
 		Site: door.Site{Public: cfg.Public}, Accounts: cfg.Users, Secrets: cfg.Users, Logger: cfg.Logger, Now: cfg.Now,
-		AdminToken: cfg.AdminToken, MetricsToken: cfg.MetricsToken, Proxies: cfg.Proxies, APIRate: cfg.APIRate, Key: cfg.LinkKey,
+		AdminToken: cfg.AdminToken, MetricsToken: cfg.MetricsToken, MediaOrigin: cfg.MediaOrigin, Proxies: cfg.Proxies, APIRate: cfg.APIRate, Key: cfg.LinkKey,
 	})
 	if err != nil {
 		return nil, err

@@ -82,6 +82,12 @@ func wrongValues(t *testing.T) map[string][]string {
 		"DISCORD_BOT_TOKEN":      {secret, "MTE5NzU0NTY3ODkwMTIzNDU2Nw." + secret},
 		"DISCORD_APP_ID":         {"my-bot", "12"},
 		"DISCORD_PUBLIC_KEY":     {"abc", strings.Repeat("g", 64)},
+		"S3_ENDPOINT":            {"store.example", "http://ann:" + secret + "@store.example", "http://store.example/bucket"},
+		"S3_PUBLIC_ENDPOINT":     {"files.example"},
+		"S3_BUCKET":              {"My Bucket"},
+		"S3_REGION":              {"eu west"},
+		"S3_ACCESS_KEY_ID":       {secret + " and a space"},
+		"S3_SECRET_ACCESS_KEY":   {secret + " and a space"},
 		"DISCORD_API_URL":        {"discord", "ftp://ann:" + secret + "@x"},
 		"DISCORD_CLIENT_SECRET":  {secret},
 		"DISCORD_SHARDS":         {"many", "0", "4/4", "0,9/4"},
@@ -172,7 +178,7 @@ func TestWrongValues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range regexp.MustCompile(`env:"([A-Z_]+)"`).FindAllSubmatch(source, -1) {
+			for _, m := range regexp.MustCompile(`env:"([A-Z0-9_]+)"`).FindAllSubmatch(source, -1) {
 				all = append(all, string(m[1]))
 			}
 		}

@@ -4,6 +4,7 @@ package settings
 // Settings are what the environment and the flags say, as text, unchecked. Every flag has its variable; the flag wins. The tags are what `signalbox help settings` and docs/configuration.md are drawn from.
 type Settings struct {
 	HouseSettings   `group:"The house"`
+	StoreSettings   `group:"Files in an object store"`
 	ToolSettings    `group:"Tools and engines"`
 	MoneySettings   `group:"Money"`
 	PeopleSettings  `group:"People"`
@@ -27,6 +28,16 @@ type HouseSettings struct {
 	OutboundAllow     string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that fetched inputs may come from and messages to programs may go to."`
 	LogLevel          string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	LogFormat         string `env:"LOG_FORMAT" default:"text" help:"text or json."`
+}
+
+// StoreSettings are where files are kept, if not in DATA_DIR.
+type StoreSettings struct {
+	S3Endpoint        string `name:"s3-endpoint" env:"S3_ENDPOINT" placeholder:"URL" help:"An object store that speaks S3, such as https://s3.eu-central-1.amazonaws.com: keeps all files, for several machines. Empty: they are in DATA_DIR. signalbox files move brings them from one to the other."`
+	S3PublicEndpoint  string `name:"s3-public-endpoint" env:"S3_PUBLIC_ENDPOINT" placeholder:"URL" help:"Where browsers reach the object store: large files come straight from there, by signed addresses. Empty: they come through the program."`
+	S3Bucket          string `name:"s3-bucket" env:"S3_BUCKET" placeholder:"NAME" help:"The bucket."`
+	S3Region          string `name:"s3-region" env:"S3_REGION" default:"us-east-1" help:"Its region."`
+	S3AccessKeyID     string `name:"s3-access-key-id" env:"S3_ACCESS_KEY_ID" placeholder:"ID" help:"A key that may read, write and delete in the bucket."`
+	S3SecretAccessKey string `name:"s3-secret-access-key" env:"S3_SECRET_ACCESS_KEY" placeholder:"SECRET" help:"Its other half."`
 }
 
 // ToolSettings are where tools come from and where ComfyUI runs them.

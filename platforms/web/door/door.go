@@ -31,7 +31,7 @@ type Secrets interface {
 	EndSession(ctx context.Context, accountID, id string) error
 }
 
-// Config wires a Door. All but Site, AdminToken, MetricsToken, Proxies and APIRate is required.
+// Config wires a Door. All but Site, AdminToken, MetricsToken, MediaOrigin, Proxies and APIRate is required.
 type Config struct {
 	Site     Site
 	Accounts Accounts
@@ -42,6 +42,8 @@ type Config struct {
 	AdminToken string
 	// MetricsToken opens what Watch opens, as the operator's token does.
 	MetricsToken string
+	// MediaOrigin is where pages may play media from beside here, such as https://files.example: an object store.
+	MediaOrigin string
 	// Proxies are those in front of us: what they say in X-Forwarded-For is where requests come from.
 	Proxies []netip.Prefix
 	// APIRate is how many requests a second one account may make; bursts may be four times that. 0: no limit.

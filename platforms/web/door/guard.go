@@ -43,7 +43,11 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 // headers are those of every answer; framers say who may show it in a frame. They are shared: handlers replace them, and never change them.
 func (d *Door) headers(framers string) http.Header {
 	h := http.Header{}
-	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; frame-ancestors "+framers+"; base-uri 'none'; form-action 'self'")
+	media := "'self' blob:"
+	if d.cfg.MediaOrigin != "" {
+		media += " " + d.cfg.MediaOrigin
+	}
+	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; media-src "+media+"; frame-ancestors "+framers+"; base-uri 'none'; form-action 'self'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

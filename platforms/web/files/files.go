@@ -156,7 +156,32 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		small.send(w, r)
 		return
 	}
+	if at, ok := content.(assets.Linked); ok && playsOrSaves(r) {
+		lead(w, r, s.cfg.Logger, at, info.MIMEType)
+		return
+	}
 	sendFile(w, r, info.MIMEType, content)
+}
+
+// playsOrSaves reports whether a browser asks for a file to play, open or save it. Only then may it come from elsewhere: what
+// scripts read and pictures that are drawn on have to be of our origin, and not every program goes where it is sent.
+func playsOrSaves(r *http.Request) bool {
+	return r.Method == http.MethodGet && slices.Contains([]string{"audio", "video", "document"}, r.Header.Get("Sec-Fetch-Dest"))
+}
+
+// lead sends a browser to where a file is kept, by an address that is good for a while.
+func lead(w http.ResponseWriter, r *http.Request, log *slog.Logger, at assets.Linked, mimeType string) {
+	h := w.Header()
+	as := assets.Served{MIME: mimeType, Disposition: disposition(r, mimeType), CacheControl: h.Get("Cache-Control")}
+	address, err := at.Link(r.Context(), as)
+	if err != nil {
+		problem.Fail(w, r, log, err)
+		return
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Del("ETag")
+	http.Redirect(w, r, address, http.StatusTemporaryRedirect)
 }
 
 // smallFile is a stored file that is kept in memory for a while: results are looked at more than once.
@@ -190,10 +215,18 @@ func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content i
 
 // describeFile says what a file is, and whether it is shown or stored.
 func describeFile(w http.ResponseWriter, r *http.Request, mimeType string) {
-	kind, _, _ := strings.Cut(mimeType, ";")
 	h := w.Header()
 	h.Set("Content-Type", mimeType)
-	if r.URL.RawQuery != "" && r.URL.Query().Has("download") || !inlineTypes[kind] {
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")}))
+	if d := disposition(r, mimeType); d != "" {
+		h.Set("Content-Disposition", d)
 	}
+}
+
+// disposition is that of a file which is to be stored, empty for one which is shown.
+func disposition(r *http.Request, mimeType string) string {
+	kind, _, _ := strings.Cut(mimeType, ";")
+	if r.URL.RawQuery != "" && r.URL.Query().Has("download") || !inlineTypes[kind] {
+		return mime.FormatMediaType("attachment", map[string]string{"filename": r.PathValue("name")})
+	}
+	return ""
 }

@@ -1,0 +1,43 @@
+package media
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/assets/bucket"
+)
+
+// Places are where files may be: the folder of DATA_DIR is always there, the bucket where one is set.
+type Places struct {
+	Folder *assets.Folder
+	Bucket *bucket.Bucket // nil: none
+}
+
+// OpenPlaces opens the folder, and the bucket of store if that names one.
+func OpenPlaces(ctx context.Context, dataDir string, store settings.Store) (p Places, err error) {
+	if p.Folder, err = assets.OpenFolder(filepath.Join(dataDir, "assets")); err != nil {
+		return p, fmt.Errorf("DATA_DIR: %w", err)
+	}
+	if store.Endpoint == nil {
+		return p, nil
+	}
+	p.Bucket, err = bucket.Open(ctx, bucket.Config{
+		Endpoint: store.Endpoint, PublicEndpoint: store.PublicEndpoint, Bucket: store.Bucket, Region: store.Region,
+		AccessKeyID: store.AccessKeyID, SecretAccessKey: store.SecretAccessKey, Staging: p.Folder,
+	})
+	if err != nil {
+		return p, fmt.Errorf("S3_ENDPOINT: %w", err)
+	}
+	return p, nil
+}
+
+// Now is the place of new files. With a bucket, those that are still in the folder are read there.
+func (p Places) Now() assets.Backend {
+	if p.Bucket == nil {
+		return p.Folder
+	}
+	return assets.Both{First: p.Bucket, Second: p.Folder}
+}

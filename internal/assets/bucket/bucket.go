@@ -1,0 +1,167 @@
+// Package bucket keeps assets in a bucket of an object store that speaks S3, for houses of several machines.
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/signalbox/signalbox/internal/assets"
+)
+
+const (
+	// folder begins the names of our objects, so that a bucket can hold other things, too.
+	folder = "assets/"
+	// partSize is from where on content travels in parts, which are repeated one by one, and how large these are.
+	partSize = 16 << 20
+	// attempts is how often a request is made in all: stores answer "slow down" and break off as a matter of course.
+	attempts = 5
+	// silence is how long a connection may stand still.
+	silence = 30 * time.Second
+	// linkLife is how long an address at the store works. A page follows it at once; a video asks again while it plays.
+	linkLife = time.Hour
+)
+
+// Config says where the bucket is. All but PublicEndpoint is required.
+type Config struct {
+	Endpoint        *url.URL // http or https, host and perhaps port
+	PublicEndpoint  *url.URL // where browsers reach the store; nil: they do not, and content goes through us
+	Bucket, Region  string
+	AccessKeyID     string
+	SecretAccessKey string
+	Staging         *assets.Folder // where content waits until its hash is known
+}
+
+// Bucket is an assets.Backend. Make it with Open.
+type Bucket struct {
+	cfg    Config
+	store  minio.Core
+	public *minio.Client // only signs; nil without PublicEndpoint
+}
+
+var _ assets.Backend = (*Bucket)(nil)
+
+// Open returns the Backend after asking the store for the bucket.
+func Open(ctx context.Context, cfg Config) (*Bucket, error) {
+	b := &Bucket{cfg: cfg}
+	client, err := newClient(cfg, cfg.Endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("store of files at %s: %w", cfg.Endpoint.Host, err)
+	}
+	b.store = minio.Core{Client: client}
+	if cfg.PublicEndpoint != nil {
+		if b.public, err = newClient(cfg, cfg.PublicEndpoint); err != nil {
+			return nil, fmt.Errorf("store of files at %s: %w", cfg.PublicEndpoint.Host, err)
+		}
+	}
+	there, err := client.BucketExists(ctx, cfg.Bucket)
+	if minio.ToErrorResponse(err).StatusCode == http.StatusForbidden {
+		return nil, fmt.Errorf("bucket %q at %s: the store refuses the key; check S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY, S3_REGION and what the key may do", cfg.Bucket, cfg.Endpoint.Host)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %q at %s: %w", cfg.Bucket, cfg.Endpoint.Host, err)
+	}
+	if !there {
+		return nil, fmt.Errorf("bucket %q at %s: there is none; make it, or name another in S3_BUCKET", cfg.Bucket, cfg.Endpoint.Host)
+	}
+	return b, nil
+}
+
+func newClient(cfg Config, endpoint *url.URL) (*minio.Client, error) {
+	return minio.New(endpoint.Host, &minio.Options{
+		Creds:  credentials.NewStaticV4(cfg.AccessKeyID, cfg.SecretAccessKey, ""),
+		Secure: endpoint.Scheme == "https", Region: cfg.Region,
+		Transport: transport(silence), MaxRetries: attempts,
+	})
+}
+
+// Stage implements assets.Backend: content waits in a local file.
+func (b *Bucket) Stage(ctx context.Context) (assets.Staged, error) {
+	file, err := b.cfg.Staging.Stage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return staged{file, b}, nil
+}
+
+// Open implements assets.Backend. Content that can be linked to is a Linked.
+func (b *Bucket) Open(ctx context.Context, hash string) (assets.Content, error) {
+	info, err := b.stat(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{ctx: ctx, bucket: b, name: folder + hash, tag: info.ETag, size: info.Size}
+	if b.public != nil {
+		return linked{c}, nil
+	}
+	return c, nil
+}
+
+// stat asks for the size and tag of a hash's content.
+func (b *Bucket) stat(ctx context.Context, hash string) (minio.ObjectInfo, error) {
+	if _, err := assets.ParseRef("asset:" + hash); err != nil {
+		return minio.ObjectInfo{}, fmt.Errorf("%.80q: %w", hash, assets.ErrNotFound)
+	}
+	info, err := b.store.StatObject(ctx, b.cfg.Bucket, folder+hash, minio.StatObjectOptions{})
+	if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
+		err = assets.ErrNotFound
+	}
+	if err != nil {
+		return info, fmt.Errorf("asset:%s in bucket %q: %w", hash, b.cfg.Bucket, err)
+	}
+	return info, nil
+}
+
+// Delete implements assets.Backend.
+func (b *Bucket) Delete(ctx context.Context, hash string) error {
+	if _, err := assets.ParseRef("asset:" + hash); err != nil {
+		return nil
+	}
+	err := b.store.RemoveObject(ctx, b.cfg.Bucket, folder+hash, minio.RemoveObjectOptions{})
+	if err != nil {
+		return fmt.Errorf("delete asset:%s in bucket %q: %w", hash, b.cfg.Bucket, err)
+	}
+	return nil
+}
+
+// staged is content in a local file.
+type staged struct {
+	assets.Staged
+	bucket *Bucket
+}
+
+// Commit implements assets.Staged. The store shows an object when it has all of it, and checks it by its hash or that of its parts.
+func (s staged) Commit(ctx context.Context, hash string) error {
+	size, err := s.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	info, err := s.bucket.stat(ctx, hash)
+	if err == nil && info.Size == size {
+		return nil // objects are whole, so it is this content
+	}
+	if err != nil && !errors.Is(err, assets.ErrNotFound) {
+		return err
+	}
+	if _, err := s.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	b, o := s.bucket, minio.PutObjectOptions{DisableContentSha256: true, PartSize: partSize}
+	if size > partSize {
+		o.SendContentMd5 = true
+		_, err = b.store.Client.PutObject(ctx, b.cfg.Bucket, folder+hash, s.Staged, size, o)
+	} else {
+		_, err = b.store.PutObject(ctx, b.cfg.Bucket, folder+hash, s.Staged, size, "", hash, o)
+	}
+	if err != nil {
+		return fmt.Errorf("bucket %q: %w", b.cfg.Bucket, err)
+	}
+	return nil
+}

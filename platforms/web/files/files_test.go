@@ -1,0 +1,81 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// elsewhere is content that its store gives out, too.
+type elsewhere struct{ *bytes.Reader }
+
+func (elsewhere) Close() error { return nil }
+
+func (elsewhere) Link(_ context.Context, as assets.Served) (string, error) {
+	return "https://store.example/x?disposition=" + strings.ReplaceAll(as.Disposition, " ", "") + "&type=" + as.MIME, nil
+}
+
+// one is a Store with one large file.
+type one struct{ mimeType string }
+
+func (o one) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	return elsewhere{bytes.NewReader(make([]byte, maxSmallFile+1))}, registry.MediaInfo{MIMEType: o.mimeType, Bytes: maxSmallFile + 1}, nil
+}
+
+func (one) Thumbnail(context.Context, registry.Media, int) (string, []byte, error) {
+	return "", nil, assets.ErrNoThumbnail
+}
+
+func (one) OwnersOf(context.Context, registry.Media) ([]string, error) { return []string{"ann"}, nil }
+
+// A browser that plays or saves a large file gets it from where it is kept; scripts, pictures and programs get it from here,
+// and a stranger's address leads nowhere.
+func TestLargeFilesLeadToTheirStore(t *testing.T) {
+	t.Parallel()
+	links := Links{Key: []byte("0123456789abcdef")}
+	for _, tc := range []struct{ mimeType, dest, query, want string }{
+		{"video/mp4", "video", "", "https://store.example/x?disposition=&type=video/mp4"},
+		{"video/mp4", "document", "?download", "https://store.example/x?disposition=attachment;filename=a.bin&type=video/mp4"},
+		{"text/html", "document", "", "https://store.example/x?disposition=attachment;filename=a.bin&type=text/html"},
+		{"image/png", "image", "", ""},
+		{"video/mp4", "empty", "", ""},
+		{"video/mp4", "", "", ""},
+	} {
+		mux := http.NewServeMux()
+		s := New(Config{Links: links, Store: one{tc.mimeType}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NotFound: http.NotFound})
+		for _, r := range s.Routes() {
+			mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, q *http.Request) { r.Handler(w, q, users.Account{}) })
+		}
+		ask := func(path string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path+tc.query, nil)
+			r.Header.Set("Sec-Fetch-Dest", tc.dest)
+			w := httptest.NewRecorder()
+			mux.ServeHTTP(w, r)
+			return w
+		}
+		path := links.File("ann", "asset:"+strings.Repeat("ab", 32), "a.bin")
+		w := ask(path)
+		if got := w.Header().Get("Location"); got != tc.want {
+			t.Errorf("%s as %q%s: to %q, want %q", tc.mimeType, tc.dest, tc.query, got, tc.want)
+		}
+		if tc.want == "" && (w.Code != http.StatusOK || w.Body.Len() != maxSmallFile+1) {
+			t.Errorf("%s as %q: %d with %d bytes", tc.mimeType, tc.dest, w.Code, w.Body.Len())
+		}
+		if tc.want != "" && w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("the way there is kept: %q", w.Header().Get("Cache-Control"))
+		}
+		if w := ask(links.File("bob", "asset:"+strings.Repeat("ab", 32), "a.bin")); w.Code != http.StatusNotFound {
+			t.Errorf("with a stranger's address: %d", w.Code)
+		}
+	}
+}
