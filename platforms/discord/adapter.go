@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bwmarrin/discordgo"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 )

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/users"
 )

@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // Platform is the name under which people and runs of Telegram are kept.

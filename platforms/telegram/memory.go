@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // forgetFiles is how many days an unused file_id is kept.

@@ -7,9 +7,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // Send posts a new message.

@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // outgoing is a message on its way. What the service refuses about it is repaired piece by piece, each at

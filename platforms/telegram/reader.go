@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/users"
 )
 

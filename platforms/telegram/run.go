@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/platforms/telegram/botapi"
-
 	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // WebhookPath is where WebhookHandler is to be mounted below the public address.

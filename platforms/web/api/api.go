@@ -14,7 +14,6 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/request"
-
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"

@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/signalbox/signalbox/platforms/words"
-
 	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
