@@ -425,7 +425,10 @@ func TestToolsBesideTheMenu(t *testing.T) {
 			t.Errorf("%s: a tool for models is there: %t", path, !shown)
 		}
 		if path == "/" {
-			has(t, page, `href="/tool/leaflet"`, `href="/?category=drawing"`)
+			has(t, page, `href="/tool/leaflet"`, `href="/?category=images"`)
+			if strings.Contains(page, `href="/?category=drawing"`) {
+				t.Error("a category where there is nothing to pick has a button")
+			}
 		}
 	}
 }

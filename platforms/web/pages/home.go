@@ -60,10 +60,10 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 		return err
 	}
 	all := s.tools.listed(a)
-	h.Categories = categories(all)
-	if !slices.Contains(h.Categories, h.Category) {
+	if !slices.ContainsFunc(all, func(t registry.Tool) bool { return t.Category == h.Category }) {
 		h.Category = ""
 	}
+	h.Categories = categories(all, h.Category)
 	if h.Query != "" {
 		all = s.tools.search(r.Context(), a, h.Query)
 	}
@@ -133,11 +133,13 @@ func (h *homeView) turn(from string) {
 	h.Waiting = h.Waiting[:min(manyTools, len(h.Waiting))]
 }
 
-// categories lists the categories that tools have, in alphabetical order.
-func categories(tools []registry.Tool) []string {
+// categories lists those in which there is something to pick, and the one that is shown, in alphabetical order. Others have their
+// addresses all the same.
+func categories(tools []registry.Tool, shown string) []string {
 	var names []string
 	for _, t := range tools {
-		if t.Category != "" && !slices.Contains(names, t.Category) {
+		offered := t.InMenus() && t.State() != registry.StateUnavailable
+		if t.Category != "" && (offered || t.Category == shown) && !slices.Contains(names, t.Category) {
 			names = append(names, t.Category)
 		}
 	}
