@@ -134,7 +134,8 @@ func (d *Dialogue) take(ctx context.Context, t *turn.Turn, tool *registry.Tool) 
 	}
 	q := d.begin(t)
 	s := newStatus(t, q)
-	ref, err := start.PostStatus(ctx, t, s.message())
+	posted := s.message()
+	ref, err := start.PostStatus(ctx, t, posted)
 	if err == nil {
 		err = t.Services.Store.Keyboards.Save(ctx, s.buttons)
 	}
@@ -142,7 +143,7 @@ func (d *Dialogue) take(ctx context.Context, t *turn.Turn, tool *registry.Tool) 
 		d.end(q)
 		return fmt.Errorf("show that a question is answered: %w", err)
 	}
-	s.ref = ref
+	s.ref, s.shown = ref, posted.Text.String()
 	t.In.GoesOn = func(ctx context.Context) error {
 		defer d.end(q)
 		return d.ask(ctx, t, q, s, tool)

@@ -22,6 +22,7 @@ type status struct {
 	t       *turn.Turn
 	q       *question
 	ref     chat.MessageRef
+	shown   string // what the message says
 	buttons store.Keyboard
 	since   time.Time
 
@@ -159,7 +160,7 @@ func (s *status) follow(ctx context.Context, stop func()) {
 	due := time.NewTimer(0)
 	defer due.Stop()
 	<-due.C
-	next, shown := time.Time{}, s.message().Text.String()
+	var next time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -177,12 +178,12 @@ func (s *status) follow(ctx context.Context, stop func()) {
 			due.Reset(time.Until(next))
 		case <-due.C:
 			m := s.message()
-			if m.Text.String() == shown {
+			if m.Text.String() == s.shown {
 				continue
 			}
 			wait, ok := s.edit(ctx, m)
 			if ok {
-				shown = m.Text.String()
+				s.shown = m.Text.String()
 			} else {
 				due.Reset(wait)
 			}
@@ -191,7 +192,7 @@ func (s *status) follow(ctx context.Context, stop func()) {
 	}
 }
 
-// edit shows how far the question is, and gives how long the next edit has to wait; ok is false where this one was refused as one too many.
+// edit shows how far the question is, and gives how long the next edit has to wait; ok is false where this one has to come again.
 func (s *status) edit(ctx context.Context, m chat.Message) (wait time.Duration, ok bool) {
 	out := s.t.Out
 	wait = out.Caps.ProgressInterval(s.t.In.Chat.Kind)
@@ -207,5 +208,5 @@ func (s *status) edit(ctx context.Context, m chat.Message) (wait time.Duration, 
 	if err != nil {
 		s.t.Services.Log.DebugContext(ctx, "what a model does was not shown", "error", err)
 	}
-	return wait, true
+	return wait, err == nil || errors.Is(err, chat.ErrGone)
 }
