@@ -48,8 +48,8 @@ type cli struct {
 	Webhooks  webhooksCommand  `cmd:"" help:"List and replay the callbacks of services."`
 	Knowledge knowledgeCommand `cmd:"" help:"Build files of documents."`
 	ReadPDF   readPDFCommand   `cmd:"" name:"read-pdf" hidden:"" help:"Read one PDF file from stdin, for the program itself."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
-	Help      helpCommand      `cmd:"" help:"Explain a command, or all settings: help settings."`
+	Version   versionCommand   `cmd:"" hidden:"" help:"Print the version."`
+	Help      helpCommand      `cmd:"" hidden:"" help:"Explain a command, or all settings: help settings."`
 }
 
 // env is what a command gets from its surroundings.

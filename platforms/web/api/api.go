@@ -75,7 +75,7 @@ func New(cfg Config) (*API, error) {
 	tell := teller{site, cfg.Links}
 	a := &API{
 		cfg: cfg, tell: tell,
-		catalogue: &catalogueAPI{cfg: cfg, description: description{site: site, version: cfg.Version, hooks: cfg.Hooks != nil, mounted: cfg.Mounted}},
+		catalogue: &catalogueAPI{cfg: cfg, description: description{site: site, version: cfg.Version, hooks: cfg.Hooks != nil, gallery: cfg.Gallery != nil, mounted: cfg.Mounted}},
 		starting: &starting{
 			registry: cfg.Registry, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, tell: tell, now: cfg.Now, notFound: cfg.NotFound,
 		},

@@ -28,6 +28,7 @@ type description struct {
 	site    door.Site
 	version string
 	hooks   bool
+	gallery bool
 	mounted []object // the paths of what is mounted
 
 	fixed []byte // the fixed document in JSON
@@ -54,6 +55,11 @@ func (d *description) document(snapshot *catalog.Snapshot) (object, error) {
 	paths := member(document, "paths")
 	if !d.hooks {
 		maps.DeleteFunc(paths, func(path string, _ any) bool { return strings.HasPrefix(path, "/api/webhooks") })
+	}
+	if !d.gallery {
+		maps.DeleteFunc(paths, func(path string, _ any) bool {
+			return path == "/api/gallery" || strings.HasSuffix(path, "/favorite") || strings.HasSuffix(path, "/rating")
+		})
 	}
 	for _, described := range d.mounted {
 		maps.Copy(paths, described)

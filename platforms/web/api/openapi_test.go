@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/webhooks"
 )
 
@@ -62,7 +63,7 @@ func noChanges(context.Context) ([]history.Change, error) { return nil, nil }
 
 func TestFixedDocument(t *testing.T) {
 	t.Parallel()
-	document := fixed(t, description{hooks: true, version: "7"})
+	document := fixed(t, description{hooks: true, gallery: true, version: "7"})
 
 	t.Run("every address of the API that is always there is described, and no other is", func(t *testing.T) {
 		described := map[string]bool{}
@@ -71,7 +72,7 @@ func TestFixedDocument(t *testing.T) {
 				described[method+" "+path] = true
 			}
 		}
-		a := &API{cfg: Config{Door: &door.Door{}, Changes: noChanges, Hooks: noHooks{}}, catalogue: &catalogueAPI{}, starting: &starting{}, runs: &runsAPI{}, following: &following{}, account: &accountAPI{}, keys: &keysAPI{}, invitations: &invitationsAPI{}}
+		a := &API{cfg: Config{Door: &door.Door{}, Changes: noChanges, Hooks: noHooks{}, Gallery: &gallery.Gallery{}}, catalogue: &catalogueAPI{}, starting: &starting{}, runs: &runsAPI{}, following: &following{}, account: &accountAPI{}, keys: &keysAPI{}, invitations: &invitationsAPI{}}
 		for _, route := range a.Routes() {
 			if route.Pattern != "GET /openapi.json" && route.Pattern != "POST /" && !described[route.Pattern] {
 				t.Errorf("%s is not described", route.Pattern)
