@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/account"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/scenes"
 )
@@ -237,6 +238,9 @@ func (a asker) try(site http.Handler, address string, n int) *httptest.ResponseR
 	}
 	for _, c := range a.cookies {
 		r.AddCookie(c)
+		if path == door.AppPath { // a Mini App in a frame has cookies of its own
+			r.AddCookie(&http.Cookie{Name: strings.NewReplacer("signalbox-visitor", "signalbox-app-visitor", "signalbox", "signalbox-app").Replace(c.Name), Value: c.Value})
+		}
 	}
 	w := httptest.NewRecorder()
 	site.ServeHTTP(w, r)
