@@ -434,7 +434,7 @@ func TestGrant(t *testing.T) {
 	if r := grant("api:ann", "1"); r.code != 0 || !strings.Contains(r.stdout, "$3.75") {
 		t.Errorf("while it is stopped: %+v", r)
 	}
-	for _, args := range [][]string{{"api:nobody", "1"}, {"api:ann", "-1"}, {"api:ann", "much"}, {"ann", "1"}} {
+	for _, args := range [][]string{{"api:nobody", "1"}, {"api:ann", "-1"}, {"api:ann", "much"}, {"somebody else", "1"}} {
 		if r := grant(args...); r.code == 0 || r.stdout != "" || len(lines(r.stderr)) > 2 {
 			t.Errorf("%v: %+v", args, r)
 		}
