@@ -294,8 +294,9 @@ func (c *Config) checkSources(p *problems) {
 	p.add(err)
 	_, ok := httpURL(c.StripeAPIURL)
 	p.unless(ok, "STRIPE_API_URL", redactURL(c.StripeAPIURL), "an http:// or https:// address")
-	p.unless(c.StripeSecretKey == "" || strings.HasPrefix(c.StripeSecretKey, "sk_") || strings.HasPrefix(c.StripeSecretKey, "rk_"), "STRIPE_SECRET_KEY", "(hidden)", "a secret key of Stripe, which begins with sk_ or rk_")
-	p.unless(c.StripeSecretKey == "" || c.PublicURL != "", "STRIPE_SECRET_KEY", "(hidden)", "PUBLIC_URL beside it, where Stripe leads people back")
+	isKey := strings.HasPrefix(c.StripeSecretKey, "sk_") || strings.HasPrefix(c.StripeSecretKey, "rk_")
+	p.unless(c.StripeSecretKey == "" || isKey, "STRIPE_SECRET_KEY", "(hidden)", "a secret key of Stripe, which begins with sk_ or rk_")
+	p.unless(!isKey || c.PublicURL != "", "STRIPE_SECRET_KEY", "(hidden)", "PUBLIC_URL beside it, where Stripe leads people back")
 	for _, secret := range splitList(c.StripeWebhookSecret) {
 		p.unless(strings.HasPrefix(secret, "whsec_"), "STRIPE_WEBHOOK_SECRET", "(hidden)", "secrets of a webhook of Stripe, which begin with whsec_, separated by commas")
 	}
