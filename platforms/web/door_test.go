@@ -58,7 +58,7 @@ func TestWaysInInABrowser(t *testing.T) {
 	browsertest.Shot(t, phone, "signin-phone")
 	browsertest.Do(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), "WRONG-CODE"), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS(".problem")))
 	browsertest.Shot(t, phone, "signin-wrong-phone")
-	browsertest.Do(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), code.Code), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS(".balance")))
+	browsertest.Do(t, phone, chromedp.SendKeys(chromedp.CSS("#key"), code.Code), chromedp.Click(chromedp.CSS("main button.primary")), chromedp.WaitVisible(chromedp.CSS("#balance")))
 	browsertest.Do(t, phone, chromedp.Navigate(h.url+"/invite/"+secret))
 	if said := browsertest.Text(t, phone, "main"); !strings.Contains(said, "Bob") || !strings.Contains(said, "Ann") {
 		t.Errorf("the invitation says %q", said)
@@ -66,7 +66,7 @@ func TestWaysInInABrowser(t *testing.T) {
 
 	t.Run("Telegram's answer in the address's fragment signs in", func(t *testing.T) {
 		ctx := open(t, browsertest.Phone)
-		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/signin?next=/history"), chromedp.Click(chromedp.CSS(".ways a")), chromedp.WaitVisible(chromedp.CSS(".balance")))
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/signin?next=/history"), chromedp.Click(chromedp.CSS(".ways a")), chromedp.WaitVisible(chromedp.CSS("#balance")))
 		if !browsertest.Is(t, ctx, `location.pathname === "/history"`) {
 			t.Error("it leads elsewhere")
 		}
