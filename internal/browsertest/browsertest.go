@@ -5,6 +5,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -137,15 +138,36 @@ func Is(t testing.TB, ctx context.Context, script string) bool {
 	return ok
 }
 
-// Becomes waits until a script is true.
+// Becomes waits until a script is true, on whatever page is there by then. What a page was asked that was left meanwhile may never be
+// answered: it is asked anew.
 func Becomes(t testing.TB, ctx context.Context, script string) {
 	t.Helper()
 	wait, cancel := context.WithTimeout(ctx, patient)
 	defer cancel()
-	if _, err := chromedp.Run(wait, chromedp.Poll[bool](script)); err != nil {
-		said, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
-		t.Fatalf("%s did not become true: %v\n%s", script, err, said)
+	var err error
+	for wait.Err() == nil {
+		if err = asked(wait, script); err == nil {
+			return
+		}
+		if !gone(err) && !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
 	}
+	said, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	t.Fatalf("%s did not become true: %v\n%s", script, err, said)
+}
+
+// asked waits a little for a script to be true on the page that is there now.
+func asked(ctx context.Context, script string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](script))
+	return err
+}
+
+// gone reports whether a script failed because the page that it ran on was left.
+func gone(err error) bool {
+	return strings.Contains(err.Error(), "Inspected target navigated") || strings.Contains(err.Error(), "Cannot find context")
 }
 
 // Fits is a script that tells whether nothing of the page sticks out sideways.

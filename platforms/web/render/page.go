@@ -74,8 +74,12 @@ func (p *Pages) Render(w http.ResponseWriter, r *http.Request, status int, name 
 
 // draw draws a page into memory.
 func (p *Pages) draw(name string, f frame) ([]byte, error) {
+	templates, err := p.parsed[f.Lang]()
+	if err != nil {
+		return nil, err
+	}
 	var page bytes.Buffer
-	err := p.templates[f.Lang].ExecuteTemplate(&page, name+".html", f)
+	err = templates.ExecuteTemplate(&page, name+".html", f)
 	return page.Bytes(), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/bundle"
@@ -51,7 +52,6 @@ type Renderer struct {
 	cfg    Config
 	texts  *i18n.Catalogue
 	bundle bundle.Bundle
-	frames map[string]*template.Template // by language
 	own    *Pages
 }
 
@@ -61,42 +61,43 @@ func New(cfg Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit()), frames: map[string]*template.Template{}}
+	d := &Renderer{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit())}
 	if d.bundle, err = bundle.New(staticFiles, "static", "/static/"); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	for _, lang := range texts.Languages() {
-		frame, err := template.New("").Funcs(functions(d.texts.Voice(lang), d.bundle)).ParseFS(templateFiles, "templates/*.html")
-		if err != nil {
-			return nil, fmt.Errorf("web: %w", err)
-		}
-		d.frames[lang] = frame
+	if d.own, err = d.Pages(nil, nil); err != nil {
+		return nil, err
 	}
-	d.own = &Pages{d, d.frames}
 	return d, nil
 }
 
 // Pages are the pages of one package.
 type Pages struct {
-	d         *Renderer
-	templates map[string]*template.Template // by language
+	d      *Renderer
+	parsed map[string]func() (*template.Template, error) // by language
 }
 
 // Pages parses a package's templates, templates/*.html in files, once for each language, so that a page says {{t "web.key"}} and
-// no more. functions are what they call beside those of all pages.
+// no more. functions are what they call beside those of all pages. English shows whether they are sound; the other languages
+// take memory when somebody reads them.
 func (d *Renderer) Pages(files fs.FS, functions func(i18n.Voice) template.FuncMap) (*Pages, error) {
-	p := &Pages{d, map[string]*template.Template{}}
-	for lang, frame := range d.frames {
-		page, err := frame.Clone()
-		if err == nil {
-			page, err = page.Funcs(functions(d.texts.Voice(lang))).ParseFS(files, "templates/*.html")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("web: %w", err)
-		}
-		p.templates[lang] = page
+	p := &Pages{d, map[string]func() (*template.Template, error){}}
+	for _, lang := range d.texts.Languages() {
+		p.parsed[lang] = sync.OnceValues(func() (*template.Template, error) { return d.parse(d.texts.Voice(lang), files, functions) })
+	}
+	if _, err := p.parsed[i18n.Fallback](); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
 	}
 	return p, nil
+}
+
+// parse parses the frame and, unless files is nil, a package's templates for one language.
+func (d *Renderer) parse(v i18n.Voice, files fs.FS, more func(i18n.Voice) template.FuncMap) (*template.Template, error) {
+	parsed, err := template.New("").Funcs(functions(v, d.bundle)).ParseFS(templateFiles, "templates/*.html")
+	if err != nil || files == nil {
+		return parsed, err
+	}
+	return parsed.Funcs(more(v)).ParseFS(files, "templates/*.html")
 }
 
 // Texts are the texts of all pages.
