@@ -50,7 +50,7 @@ func (a *catalogueAPI) draw() *drawn {
 	})}
 	for _, audience := range [...]registry.Audience{registry.Everyone, registry.Insiders} {
 		d.tools[audience] = sync.OnceValues(func() (encoded, error) {
-			return encode(map[string]any{"tools": append([]*registry.Tool{}, snapshot.Listed(audience)...)})
+			return encodeTools(snapshot.Listed(audience))
 		})
 	}
 	a.latest.Store(d)

@@ -52,6 +52,7 @@ func TestSiteInABrowser(t *testing.T) {
 			}
 			t.Run("every page fits, can be read by all, and loads nothing that it may not, "+name, func(t *testing.T) {
 				t.Parallel()
+				window := window // each has its own: Expected is set
 				window.Expected = func(_, address string) bool { return address == server.URL+"/site/nothing" }
 				ctx := browsertest.Open(t, window)
 				if dark {
