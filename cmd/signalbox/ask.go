@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -150,21 +149,9 @@ func (a *agents) hints() agent.Guidance {
 	return nil
 }
 
-// toolGuidance are the lines for tools of TOOL_GUIDANCE_FILE, or those that come with the program.
-func (c *Config) toolGuidance() (agent.Guidance, error) {
-	if c.ToolGuidanceFile == "" {
-		return agent.DefaultGuidance()
-	}
-	data, err := os.ReadFile(c.ToolGuidanceFile)
-	if err != nil {
-		return nil, err
-	}
-	return agent.ParseGuidance(data)
-}
-
 // readGuidance reads the lines for tools. A file that is wrong leaves those that were read before.
 func (a *agents) readGuidance() error {
-	g, err := a.cfg.toolGuidance()
+	g, err := a.cfg.ToolGuidance()
 	if err != nil {
 		return fmt.Errorf("TOOL_GUIDANCE_FILE: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/demo"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/runs"
@@ -21,7 +22,7 @@ func TestDemo(t *testing.T) {
 	a := startApp(t, s)
 	now, done := time.Now(), 0
 	filled, err := demo.Fill(t.Context(), demo.Config{
-		Pool: a.db.pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 2 * time.Minute, Count: 24, Done: func() { done++ },
+		Pool: a.db.Pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 2 * time.Minute, Count: 24, Done: func() { done++ },
 	})
 	if err != nil || filled.Runs != 24 || done != 24 || filled.People < 5 {
 		t.Fatalf("%+v, %d told: %v", filled, done, err)
@@ -50,7 +51,7 @@ func TestDemo(t *testing.T) {
 		if report, err := a.ledger.Check(t.Context()); err != nil || len(report.Problems) != 0 {
 			t.Errorf("%+v, %v", report, err)
 		}
-		if _, err := a.db.pool.Exec(t.Context(), `UPDATE ledger_transfers SET note = 'x'`); err == nil {
+		if _, err := a.db.Pool.Exec(t.Context(), `UPDATE ledger_transfers SET note = 'x'`); err == nil {
 			t.Error("the ledger can be changed")
 		}
 	})
@@ -59,7 +60,7 @@ func TestDemo(t *testing.T) {
 // startApp starts the program without a command line, until the test ends.
 func startApp(t *testing.T, s settings.Settings) *app {
 	t.Helper()
-	c, err := check(s)
+	c, err := config.Check(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ const (
 	garden    = `.hit[aria-label$='garden']`
 )
 
-// value is a script for a number of the form beside the drawing.
+// Value is a script for a number of the form beside the drawing.
 func value(name string) string {
 	return fmt.Sprintf(`Number(document.querySelector("#props [name=%s]").value)`, name)
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 )
 
 type siteCommand struct {
@@ -20,7 +22,7 @@ type siteExport struct {
 
 // Run writes the site as visitors see it now. It works beside a running program.
 func (x siteExport) Run(e env) error {
-	c, err := check(e.settings)
+	c, err := config.Check(e.settings)
 	if err != nil {
 		return err
 	}
@@ -37,7 +39,7 @@ func (x siteExport) Run(e env) error {
 
 func (x siteExport) export(ctx context.Context, a *app) (n int, err error) {
 	if x.Base != "" {
-		u, ok := httpURL(x.Base)
+		u, ok := config.HTTPURL(x.Base)
 		if !ok {
 			return 0, fmt.Errorf("base: found %q, expected an http:// or https:// address", x.Base)
 		}

@@ -1,4 +1,5 @@
-package main
+// Package config checks what the environment and the flags say, and reads the files that they name.
+package config
 
 import (
 	"cmp"
@@ -60,9 +61,9 @@ var (
 	hexKey        = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
 )
 
-// check reads every setting and reports all that are wrong, a line each: the variable, what was found
+// Check reads every setting and reports all that are wrong, a line each: the variable, what was found
 // (never a secret), what is allowed.
-func check(s settings.Settings) (Config, error) {
+func Check(s settings.Settings) (Config, error) {
 	c := Config{Settings: s}
 	var p problems
 	c.checkAddresses(&p)
@@ -75,8 +76,8 @@ func check(s settings.Settings) (Config, error) {
 	c.checkSources(&p)
 	c.checkPeople(&p)
 	c.checkProxies(&p)
-	p.unless(oneOf(s.LogLevel, "debug", "info", "warn", "error"), "LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
-	p.unless(oneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
+	p.unless(OneOf(s.LogLevel, "debug", "info", "warn", "error"), "LOG_LEVEL", s.LogLevel, "debug, info, warn or error")
+	p.unless(OneOf(s.LogFormat, "text", "json"), "LOG_FORMAT", s.LogFormat, "text or json")
 	p.unless(s.TelegramBotToken == "" || telegramToken.MatchString(s.TelegramBotToken),
 		"TELEGRAM_BOT_TOKEN", "(hidden)", "a token as @BotFather gives it: digits, a colon, 35 letters")
 	c.checkDiscord(&p)
@@ -128,40 +129,40 @@ func isAddress(s string) bool {
 func (c *Config) checkAddresses(p *problems) {
 	p.unless(isAddress(c.ListenAddr), "LISTEN_ADDR", c.ListenAddr, "host:port, for example 127.0.0.1:8080")
 	p.unless(c.MetricsAddr == "" || isAddress(c.MetricsAddr), "METRICS_ADDR", c.MetricsAddr, "host:port, for example 127.0.0.1:9100")
-	p.unless(c.DatabaseURL == "" || isPostgresURL(c.DatabaseURL), "DATABASE_URL", redactURL(c.DatabaseURL),
+	p.unless(c.DatabaseURL == "" || isPostgresURL(c.DatabaseURL), "DATABASE_URL", Redact(c.DatabaseURL),
 		"postgres://user:password@host:port/name, or nothing for the own Postgres")
-	for _, raw := range splitList(c.ComfyUIURLs) {
-		u, ok := httpURL(raw)
-		p.unless(ok, "COMFYUI_URLS", redactURL(raw), "http:// or https:// addresses, separated by commas")
+	for _, raw := range List(c.ComfyUIURLs) {
+		u, ok := HTTPURL(raw)
+		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
 		c.Engines = append(c.Engines, u)
 	}
-	_, err := engineHeaders(*c)
+	_, err := c.EngineHeaders()
 	p.add(err)
-	c.Loras, err = loras(*c)
+	c.Loras, err = c.readLoras()
 	p.add(err)
 	p.unless(c.ComfyOrgAPIKey == "" || fitsHeader(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
 	var ok bool
 	if c.PublicURL != "" {
-		c.Public, ok = httpURL(c.PublicURL)
-		p.unless(ok && c.Public.Path == "", "PUBLIC_URL", redactURL(c.PublicURL), "an http:// or https:// address without a path, such as https://bot.example")
+		c.Public, ok = HTTPURL(c.PublicURL)
+		p.unless(ok && c.Public.Path == "", "PUBLIC_URL", Redact(c.PublicURL), "an http:// or https:// address without a path, such as https://bot.example")
 	}
-	c.TelegramAPI, ok = httpURL(c.TelegramAPIURL)
-	p.unless(ok, "TELEGRAM_API_URL", redactURL(c.TelegramAPIURL), "an http:// or https:// address")
+	c.TelegramAPI, ok = HTTPURL(c.TelegramAPIURL)
+	p.unless(ok, "TELEGRAM_API_URL", Redact(c.TelegramAPIURL), "an http:// or https:// address")
 	if c.PostgresMirrorURL != "" {
-		_, ok = httpURL(c.PostgresMirrorURL)
-		p.unless(ok, "POSTGRES_MIRROR_URL", redactURL(c.PostgresMirrorURL), "an http:// or https:// address")
+		_, ok = HTTPURL(c.PostgresMirrorURL)
+		p.unless(ok, "POSTGRES_MIRROR_URL", Redact(c.PostgresMirrorURL), "an http:// or https:// address")
 	}
 	for variable, raw := range map[string]string{"TERMS_URL": c.TermsURL, "PRIVACY_URL": c.PrivacyURL, "BUY_URL": c.BuyURL} {
-		_, ok = httpURL(raw)
-		p.unless(ok || raw == "", variable, redactURL(raw), "an http:// or https:// address")
+		_, ok = HTTPURL(raw)
+		p.unless(ok || raw == "", variable, Redact(raw), "an http:// or https:// address")
 	}
-	p.unless(isOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, oneWord)
-	p.unless(len(c.BuyText) <= maxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
-	p.unless(len(c.SellerText) <= maxBuyText, "SELLER_TEXT", c.SellerText[:min(len(c.SellerText), 60)], fmt.Sprintf("at most %d bytes", maxBuyText))
+	p.unless(IsOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, OneWord)
+	p.unless(len(c.BuyText) <= MaxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", MaxBuyText))
+	p.unless(len(c.SellerText) <= MaxBuyText, "SELLER_TEXT", c.SellerText[:min(len(c.SellerText), 60)], fmt.Sprintf("at most %d bytes", MaxBuyText))
 	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
-	for _, host := range splitList(c.OutboundAllow) {
+	for _, host := range List(c.OutboundAllow) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
 		c.Allow = append(c.Allow, host)
 	}
@@ -169,7 +170,7 @@ func (c *Config) checkAddresses(p *problems) {
 
 // checkProxies reads TRUSTED_PROXIES; a single address is a prefix of its own.
 func (c *Config) checkProxies(p *problems) {
-	for _, text := range splitList(c.TrustedProxies) {
+	for _, text := range List(c.TrustedProxies) {
 		prefix, err := netip.ParsePrefix(text)
 		if ip, wrong := netip.ParseAddr(text); wrong == nil {
 			ip = ip.Unmap()
@@ -182,8 +183,8 @@ func (c *Config) checkProxies(p *problems) {
 
 func (c *Config) checkDiscord(p *problems) {
 	var ok bool
-	c.DiscordAPI, ok = httpURL(c.DiscordAPIURL)
-	p.unless(ok, "DISCORD_API_URL", redactURL(c.DiscordAPIURL), "an http:// or https:// address")
+	c.DiscordAPI, ok = HTTPURL(c.DiscordAPIURL)
+	p.unless(ok, "DISCORD_API_URL", Redact(c.DiscordAPIURL), "an http:// or https:// address")
 	p.unless(c.DiscordBotToken == "" || discordToken.MatchString(c.DiscordBotToken),
 		"DISCORD_BOT_TOKEN", "(hidden)", "a token as the developer portal gives it: three parts with dots between")
 	p.unless(c.DiscordAppID == "" || discordID.MatchString(c.DiscordAppID), "DISCORD_APP_ID", c.DiscordAppID, "the application's id: 17 to 20 digits")
@@ -209,13 +210,13 @@ func (c *Config) checkMoney(p *problems) {
 	p.unless(err == nil && c.AskPerQuestion > 0, "ASK_USD_PER_QUESTION", c.AskUSDPerQuestion, "a decimal number of US dollars above zero, for example 0.25")
 	c.AskPerDay, err = billing.ParseUSD(c.AskUSDPerDay)
 	p.unless(err == nil && c.AskPerDay >= 0, "ASK_USD_PER_DAY", c.AskUSDPerDay, "a decimal number of US dollars, 0 for no limit")
-	p.unless(oneOf(c.AskPaidBy, asking.ByAsker, asking.ByHouse), "ASK_PAID_BY", c.AskPaidBy, "asker or house")
+	p.unless(OneOf(c.AskPaidBy, asking.ByAsker, asking.ByHouse), "ASK_PAID_BY", c.AskPaidBy, "asker or house")
 }
 
 // The values of ACCESS.
 const (
-	accessOpen   = "open"
-	accessListed = "listed"
+	AccessOpen   = "open"
+	AccessListed = "listed"
 )
 
 // runsAtOnce bounds an account of a house that is open to the world, unless RUNS_AT_ONCE says otherwise.
@@ -226,9 +227,9 @@ func (c *Config) checkPeople(p *problems) {
 	if c.RunsAtOnce == "" && c.PublicURL != "" {
 		atOnce = runsAtOnce
 	}
-	p.unless(oneOf(c.Access, accessOpen, accessListed), "ACCESS", c.Access, "open or listed")
-	p.unless(oneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
-	p.unless(oneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
+	p.unless(OneOf(c.Access, AccessOpen, AccessListed), "ACCESS", c.Access, "open or listed")
+	p.unless(OneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
+	p.unless(OneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
 	for _, limit := range []struct {
 		variable, found string
 		into            *int
@@ -252,7 +253,7 @@ func (c *Config) checkPeople(p *problems) {
 	days, err := strconv.Atoi(c.KeepResultsDays)
 	p.unless(err == nil && days >= 0 && days <= maxDays, "KEEP_RESULTS_DAYS", c.KeepResultsDays, "a whole number of days, 0 for ever")
 	c.KeepResults = time.Duration(days) * 24 * time.Hour
-	p.unless(oneOf(c.KeepWorkflow, "true", "false"), "KEEP_WORKFLOW_IN_FILES", c.KeepWorkflow, "true or false")
+	p.unless(OneOf(c.KeepWorkflow, "true", "false"), "KEEP_WORKFLOW_IN_FILES", c.KeepWorkflow, "true or false")
 }
 
 // The largest values of limits of files, so that they can be counted with.
@@ -261,8 +262,8 @@ const (
 	maxDays = 36500
 )
 
-// approval is what of a model's requests waits for a person's approval.
-func (c *Config) approval() runs.Approval {
+// Approval is what of a model's requests waits for a person's Approval.
+func (c *Config) Approval() runs.Approval {
 	if c.AutoRunRead == "false" {
 		return runs.ApproveAll
 	}
@@ -286,18 +287,18 @@ func (c *Config) checkSources(p *problems) {
 			p.add(fmt.Errorf("TOOLS_FILE: %w", err))
 		}
 	}
-	_, err = rateCard(*c)
+	_, err = c.RateCard()
 	p.add(err)
-	_, err = serviceMargins(*c)
+	_, err = c.ServiceMargins()
 	p.add(err)
-	_, err = products(*c)
+	_, err = c.SoldProducts()
 	p.add(err)
-	_, ok := httpURL(c.StripeAPIURL)
-	p.unless(ok, "STRIPE_API_URL", redactURL(c.StripeAPIURL), "an http:// or https:// address")
+	_, ok := HTTPURL(c.StripeAPIURL)
+	p.unless(ok, "STRIPE_API_URL", Redact(c.StripeAPIURL), "an http:// or https:// address")
 	isKey := strings.HasPrefix(c.StripeSecretKey, "sk_") || strings.HasPrefix(c.StripeSecretKey, "rk_")
 	p.unless(c.StripeSecretKey == "" || isKey, "STRIPE_SECRET_KEY", "(hidden)", "a secret key of Stripe, which begins with sk_ or rk_")
 	p.unless(!isKey || c.PublicURL != "", "STRIPE_SECRET_KEY", "(hidden)", "PUBLIC_URL beside it, where Stripe leads people back")
-	for _, secret := range splitList(c.StripeWebhookSecret) {
+	for _, secret := range List(c.StripeWebhookSecret) {
 		p.unless(strings.HasPrefix(secret, "whsec_"), "STRIPE_WEBHOOK_SECRET", "(hidden)", "secrets of a webhook of Stripe, which begin with whsec_, separated by commas")
 	}
 }
@@ -310,7 +311,8 @@ func isPostgresURL(s string) bool {
 	return strings.Contains(s, "=") // "host=... dbname=..."
 }
 
-func httpURL(s string) (*url.URL, bool) {
+// HTTPURL reads an address of a web server, without a slash at its end.
+func HTTPURL(s string) (*url.URL, bool) {
 	u, err := url.Parse(strings.TrimRight(s, "/"))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return nil, false
@@ -318,8 +320,8 @@ func httpURL(s string) (*url.URL, bool) {
 	return u, true
 }
 
-// redactURL keeps what helps to find the mistake and drops user, password and query.
-func redactURL(s string) string {
+// Redact keeps what helps to find the mistake and drops user, password and query.
+func Redact(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" {
 		if strings.ContainsAny(s, "@=") {
@@ -330,7 +332,8 @@ func redactURL(s string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-func splitList(s string) []string {
+// List splits what is separated by commas.
+func List(s string) []string {
 	var out []string
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -340,10 +343,11 @@ func splitList(s string) []string {
 	return out
 }
 
-func oneOf(s string, allowed ...string) bool { return slices.Contains(allowed, s) }
+// OneOf reports whether s is one of the values that are allowed.
+func OneOf(s string, allowed ...string) bool { return slices.Contains(allowed, s) }
 
-// defaultDataDir is the user's data folder, or ./data where there is none.
-func defaultDataDir() string {
+// DefaultDataDir is the user's data folder, or ./data where there is none.
+func DefaultDataDir() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
 		return filepath.Join(dir, "signalbox")
 	}
@@ -352,3 +356,12 @@ func defaultDataDir() string {
 	}
 	return "data"
 }
+
+// OneWord is what DEFAULT_TOOL is expected to be.
+const OneWord = "the id or the command of a tool: one word"
+
+// IsOneWord reports whether v has no spaces.
+func IsOneWord(v string) bool { return !strings.ContainsAny(v, " \t\r\n") }
+
+// MaxBuyText bounds what /buy says, so that it fits into a message of every chat with the rest.
+const MaxBuyText = 1000

@@ -1,10 +1,11 @@
-package main
+package houserules
 
 import (
 	"context"
 	"slices"
 	"testing"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web/console"
@@ -14,18 +15,18 @@ import (
 func TestHouseRules(t *testing.T) {
 	t.Parallel()
 	pool, ctx := postgrestest.New(t), t.Context()
-	open := func(change func(*settings.Settings)) *houseRules {
+	open := func(change func(*settings.Settings)) *Rules {
 		t.Helper()
-		c := Config{Settings: settings.Settings{PeopleSettings: settings.PeopleSettings{Access: accessOpen, RunsPerDay: "0", StreamsAtOnce: "20"}}, Limits: users.Limits{AtOnce: 8, Streams: 20}}
+		c := config.Config{Settings: settings.Settings{PeopleSettings: settings.PeopleSettings{Access: config.AccessOpen, RunsPerDay: "0", StreamsAtOnce: "20"}}, Limits: users.Limits{AtOnce: 8, Streams: 20}}
 		change(&c.Settings)
-		h, err := newHouseRules(ctx, pool, c)
+		h, err := Open(ctx, pool, c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h
 	}
 	h := open(func(*settings.Settings) {})
-	in := func(h *houseRules, name string) console.Setting {
+	in := func(h *Rules, name string) console.Setting {
 		t.Helper()
 		i := slices.IndexFunc(h.List(), func(s console.Setting) bool { return s.Name == name })
 		if i < 0 {
@@ -33,19 +34,19 @@ func TestHouseRules(t *testing.T) {
 		}
 		return h.List()[i]
 	}
-	if s := in(h, atOnceSetting); s.Value != "8" || s.Source != console.FromDefault {
+	if s := in(h, RunsAtOnce); s.Value != "8" || s.Source != console.FromDefault {
 		t.Errorf("at first: %+v", s)
 	}
 	for name, value := range map[string]string{
-		accessSetting: "closed", atOnceSetting: "-1", perDaySetting: "many", uploadSetting: "1.5", marginSetting: `{"vidu": {"markup": "lots"}}`, supportSetting: "two\nlines", "nothing": "1",
+		Access: "closed", RunsAtOnce: "-1", RunsPerDay: "many", UploadMB: "1.5", Margins: `{"vidu": {"markup": "lots"}}`, Support: "two\nlines", "nothing": "1",
 	} {
 		if err := h.Set(ctx, name, value, "ann"); err == nil {
 			t.Errorf("%s is set to %q", name, value)
 		}
 	}
 	reloads := 0
-	h.changed = func(context.Context) { reloads++ }
-	for name, value := range map[string]string{accessSetting: accessListed, atOnceSetting: "3", uploadSetting: "2", marginSetting: `{"*": {"markup": "0.5"}}`, termsSetting: "Be kind.\r\nPay."} {
+	h.Changed = func(context.Context) { reloads++ }
+	for name, value := range map[string]string{Access: config.AccessListed, RunsAtOnce: "3", UploadMB: "2", Margins: `{"*": {"markup": "0.5"}}`, Terms: "Be kind.\r\nPay."} {
 		if err := h.Set(ctx, name, value, "ann"); err != nil {
 			t.Fatal(err)
 		}
@@ -53,18 +54,18 @@ func TestHouseRules(t *testing.T) {
 	if reloads != 1 {
 		t.Errorf("the tools were read %d times for one change of margins", reloads)
 	}
-	holds := func(h *houseRules) {
+	holds := func(h *Rules) {
 		t.Helper()
 		var c users.Config
-		h.governs(&c)
+		h.Governs(&c)
 		listed, limits := c.Defaults()
 		if want := (users.Limits{AtOnce: 3, Streams: 20, UploadBytes: 2 << 20}); !listed || limits != want {
 			t.Errorf("listed: %t, limits %+v, want %+v", listed, limits, want)
 		}
-		if got := h.says(termsSetting).Now(); got != "Be kind.\nPay." {
+		if got := h.Says(Terms).Now(); got != "Be kind.\nPay." {
 			t.Errorf("the terms are %q", got)
 		}
-		if s := in(h, termsSetting); s.Source != console.FromConsole || s.By != "ann" || s.At.IsZero() {
+		if s := in(h, Terms); s.Source != console.FromConsole || s.By != "ann" || s.At.IsZero() {
 			t.Errorf("the terms come from %+v", s)
 		}
 	}
@@ -72,18 +73,18 @@ func TestHouseRules(t *testing.T) {
 	t.Run("a restart changes nothing", func(t *testing.T) { holds(open(func(*settings.Settings) {})) })
 	t.Run("what the environment sets goes before", func(t *testing.T) {
 		other := open(func(s *settings.Settings) { s.TermsURL, s.RunsAtOnce = "https://bot.example/terms", "8" })
-		if s := in(other, termsSetting); s.Value != "https://bot.example/terms" || s.Source != console.FromEnvironment {
+		if s := in(other, Terms); s.Value != "https://bot.example/terms" || s.Source != console.FromEnvironment {
 			t.Errorf("the terms come from %+v", s)
 		}
-		if s := in(other, atOnceSetting); s.Value != "8" || s.Source != console.FromEnvironment {
+		if s := in(other, RunsAtOnce); s.Value != "8" || s.Source != console.FromEnvironment {
 			t.Errorf("the limit comes from %+v", s)
 		}
 	})
 	t.Run("what is taken back has its default again", func(t *testing.T) {
-		if err := h.Clear(ctx, atOnceSetting); err != nil {
+		if err := h.Clear(ctx, RunsAtOnce); err != nil {
 			t.Fatal(err)
 		}
-		if s := in(h, atOnceSetting); s.Value != "8" || s.Source != console.FromDefault {
+		if s := in(h, RunsAtOnce); s.Value != "8" || s.Source != console.FromDefault {
 			t.Errorf("%+v", s)
 		}
 	})

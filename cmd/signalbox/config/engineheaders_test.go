@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"net/url"
@@ -30,7 +30,7 @@ func TestEngineHeaders(t *testing.T) {
 			}
 			config := Config{Engines: []*url.URL{engine}}
 			config.ComfyUIHeaders = file
-			headers, err := engineHeaders(config)
+			headers, err := config.EngineHeaders()
 			switch {
 			case c.problem == "":
 				if err != nil || headers["gpu.example/comfy"].Get("X-API-Key") != "secret" {
