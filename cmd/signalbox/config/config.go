@@ -24,7 +24,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
-	"github.com/signalbox/signalbox/platforms/discord"
+	"github.com/signalbox/signalbox/platforms/discord/gateway"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -41,7 +41,7 @@ type Config struct {
 	Public                    *url.URL      // nil: none
 	TelegramAPI               *url.URL
 	DiscordAPI                *url.URL
-	Shards                    discord.Shards
+	Shards                    gateway.Shards
 	SignupCredit              billing.NanoUSD
 	Points                    billing.Points
 	Limits                    users.Limits // of accounts that have no others
@@ -192,7 +192,7 @@ func (c *Config) checkDiscord(p *problems) {
 		"the application's public key: 64 hex digits")
 	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && fitsHeader(c.DiscordSecret)),
 		"DISCORD_CLIENT_SECRET", "(hidden)", "the secret of the application that DISCORD_APP_ID or DISCORD_BOT_TOKEN names")
-	shards, err := discord.ParseShards(c.DiscordShards)
+	shards, err := gateway.ParseShards(c.DiscordShards)
 	if err != nil {
 		p.add(fmt.Errorf("DISCORD_SHARDS: %w", err))
 	}

@@ -1,11 +1,14 @@
-package discord
+// Package gateway keeps the connections over which Discord tells of events.
+//
+// Source: https://docs.discord.com/developers/events/gateway
+package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,8 +67,8 @@ func ParseShards(s string) (Shards, error) {
 
 const maxShards = 10_000
 
-// gatewayInfo is what Discord tells of its gateway.
-type gatewayInfo struct {
+// Info is what Discord tells of its gateway.
+type Info struct {
 	URL     string `json:"url"`
 	Shards  int    `json:"shards"`
 	Session struct {
@@ -76,18 +79,22 @@ type gatewayInfo struct {
 	} `json:"session_start_limit"`
 }
 
-// listen keeps the connections to the gateway until ctx ends, and then returns nil, or until Discord refuses one for
-// good.
-func (a *Adapter) listen(ctx context.Context) error {
-	if a.shards.Off {
-		<-ctx.Done()
-		return nil
-	}
-	info, err := a.gateway(ctx)
-	if err != nil || ctx.Err() != nil {
-		return err
-	}
-	count, ids := a.shards.Count, a.shards.IDs
+// Config is what connections work with; all of it is required, but for Shards.
+type Config struct {
+	Token  string // the bot's
+	Shards Shards // those of this process
+	Clock  clock.Clock
+	Jitter func() float64 // numbers in [0, 1) that spread repeats
+	Log    *slog.Logger
+	// Connected is told of each connection that comes to work (1) or no longer does (-1).
+	Connected func(change int32)
+	// Event takes an event in the order in which its shard tells of them; the shard waits for it.
+	Event func(ctx context.Context, kind string, data json.RawMessage)
+}
+
+// Listen keeps the connections until ctx ends, and then returns nil, or until Discord refuses one for good.
+func Listen(ctx context.Context, cfg Config, info Info) error {
+	count, ids := cfg.Shards.Count, cfg.Shards.IDs
 	if count == 0 {
 		count = max(1, info.Shards)
 	}
@@ -96,36 +103,13 @@ func (a *Adapter) listen(ctx context.Context) error {
 			ids = append(ids, id)
 		}
 	}
-	gate := newIdentifyGate(a.clock, info)
+	gate := newIdentifyGate(cfg.Clock, info)
 	group, ctx := errgroup.WithContext(ctx)
 	for _, id := range ids {
-		s := &shard{adapter: a, id: id, count: count, url: info.URL, gate: gate, log: a.log.With("shard", id)}
+		s := &shard{Config: cfg, id: id, count: count, url: info.URL, gate: gate, log: cfg.Log.With("shard", id)}
 		group.Go(func() error { return s.run(ctx) })
 	}
 	return group.Wait()
-}
-
-// gateway asks where the gateway is, until there is an answer. It fails only for a token that is refused.
-func (a *Adapter) gateway(ctx context.Context) (gatewayInfo, error) {
-	for failures := 1; ; failures++ {
-		var info gatewayInfo
-		err := a.client.do(ctx, call{method: http.MethodGet, path: "/gateway/bot", route: "/gateway/bot", repeatable: true}, &info)
-		switch {
-		case err == nil && info.URL != "":
-			return info, nil
-		case ctx.Err() != nil:
-			return info, nil
-		case reasonOf(err) == unauthorized:
-			return info, fmt.Errorf("the token is not accepted by Discord; check DISCORD_BOT_TOKEN: %w", err)
-		}
-		pause := a.backoff(failures)
-		a.log.WarnContext(ctx, "Discord is not reached; trying again", "error", err, "failures", failures, "pause", pause)
-		select {
-		case <-a.clock.After(pause):
-		case <-ctx.Done():
-			return info, nil
-		}
-	}
 }
 
 const (
@@ -133,10 +117,10 @@ const (
 	mostBackoff  = time.Minute
 )
 
-// backoff is how long to wait after so many failures in a row; a part of it is chance.
-func (a *Adapter) backoff(failures int) time.Duration {
+// Backoff is how long to wait after so many failures in a row; a part of it, by jitter in [0, 1), is chance.
+func Backoff(failures int, jitter func() float64) time.Duration {
 	d := min(firstBackoff<<min(failures-1, 10), mostBackoff)
-	return d/2 + time.Duration(a.jitter()*float64(d/2))
+	return d/2 + time.Duration(jitter()*float64(d/2))
 }
 
 // identifyEvery is how far apart two new sessions of shards that share a place in Discord's queue must begin.
@@ -158,7 +142,7 @@ type identifyGate struct {
 	last   map[int]time.Time // by place in the queue
 }
 
-func newIdentifyGate(c clock.Clock, info gatewayInfo) *identifyGate {
+func newIdentifyGate(c clock.Clock, info Info) *identifyGate {
 	limit := info.Session
 	return &identifyGate{
 		clock: c, places: max(1, limit.MaxConcurrency), total: limit.Total, left: limit.Remaining,

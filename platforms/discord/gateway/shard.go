@@ -1,4 +1,4 @@
-package discord
+package gateway
 
 import (
 	"context"
@@ -33,15 +33,15 @@ const (
 	maxEvent     = 32 << 20 // bytes
 	resumeTries  = 3        // at the address that READY gave, before the usual one
 	closeRestart = 4900     // our own close code: with 1000 and 1001 the session would be over
-	// wantedIntents are none of the privileged ones: messages in chats with the bot and those that name it have
+	// Intents are none of the privileged ones: messages in chats with the bot and those that name it have
 	// their text without.
-	wantedIntents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages
+	Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages
 )
 
 // shard is one connection to the gateway, kept up. It is our own: the library's knows no address to resume at, stands
 // still for ever when it is told to reconnect while it does, and repeats what is refused for good.
 type shard struct {
-	adapter   *Adapter
+	Config
 	id, count int
 	url       string
 	gate      *identifyGate
@@ -79,10 +79,10 @@ func (s *shard) run(ctx context.Context) error {
 			return err
 		}
 		s.failed++
-		pause := s.adapter.backoff(s.failed)
+		pause := Backoff(s.failed, s.Jitter)
 		s.log.InfoContext(ctx, "the connection to Discord is renewed", "because", err, "resumes", s.session != "", "pause", pause)
 		select {
-		case <-s.adapter.clock.After(pause):
+		case <-s.Clock.After(pause):
 		case <-ctx.Done():
 			return nil
 		}
@@ -165,14 +165,14 @@ func (s *shard) hello(ctx context.Context, conn *websocket.Conn) (time.Duration,
 
 // begin resumes the session, or begins a new one.
 func (s *shard) begin(ctx context.Context, conn *websocket.Conn) error {
-	token := s.adapter.client.token.text
+	token := s.Token
 	if s.session != "" {
 		return wsjson.Write(ctx, conn, order{opResume, map[string]any{
 			"token": token, "session_id": s.session, "seq": s.sequence.Load(),
 		}})
 	}
 	return wsjson.Write(ctx, conn, order{opIdentify, map[string]any{
-		"token": token, "intents": wantedIntents, "shard": [2]int{s.id, s.count},
+		"token": token, "intents": Intents, "shard": [2]int{s.id, s.count},
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "signalbox", "device": "signalbox"},
 	}})
 }
@@ -224,9 +224,9 @@ func (s *shard) closed(err error) error {
 func (s *shard) works(now bool) {
 	switch {
 	case now && !s.working:
-		s.adapter.connected.Add(1)
+		s.Connected(1)
 	case !now && s.working:
-		s.adapter.connected.Add(-1)
+		s.Connected(-1)
 	}
 	s.working = now
 }
@@ -244,26 +244,19 @@ func (s *shard) dispatch(ctx context.Context, p payload) {
 		var ready struct {
 			SessionID string `json:"session_id"`
 			ResumeURL string `json:"resume_gateway_url"`
-			User      user   `json:"user"`
 		}
 		if err := json.Unmarshal(p.Data, &ready); err != nil || ready.SessionID == "" {
 			s.log.WarnContext(ctx, "the session can't be resumed later", "error", err)
 		}
 		s.session, s.resumeURL, s.failed = ready.SessionID, ready.ResumeURL, 0
-		if ready.User.ID != "" {
-			s.adapter.bot.Store(&ready.User.ID)
-		}
 		s.works(true)
 		s.log.InfoContext(ctx, "connected to Discord")
 	case "RESUMED":
 		s.failed = 0
 		s.works(true)
 		s.log.DebugContext(ctx, "connected to Discord again")
-	case "INTERACTION_CREATE":
-		s.adapter.takeInteraction(ctx, p.Data)
-	case "MESSAGE_CREATE":
-		s.adapter.takeMessage(context.WithoutCancel(ctx), p.Data)
 	}
+	s.Event(ctx, p.Type, p.Data)
 }
 
 // heartbeats tell the gateway that we are there, and notice when it is not.
@@ -277,10 +270,10 @@ type heartbeats struct {
 // keep sends a heartbeat at each interval, the first after a part of one, until ctx ends. It fails when the last one
 // was not answered.
 func (h *heartbeats) keep(ctx context.Context) error {
-	wait := time.Duration(h.adapter.jitter() * float64(h.every))
+	wait := time.Duration(h.Jitter() * float64(h.every))
 	for {
 		select {
-		case <-h.adapter.clock.After(wait):
+		case <-h.Clock.After(wait):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -1,6 +1,7 @@
-package discord
+package gateway
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 func TestIdentifyGate(t *testing.T) {
 	t.Parallel()
 	clock := clocktest.NewManual(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	var info gatewayInfo
+	var info Info
 	info.Session.Total, info.Session.Remaining, info.Session.MaxConcurrency = 1000, 1, 16
 	info.Session.ResetAfter = (3 * time.Hour).Milliseconds()
 	gate := newIdentifyGate(clock, info)
@@ -24,7 +25,23 @@ func TestIdentifyGate(t *testing.T) {
 	if d := gate.take(1); d != 0 {
 		t.Errorf("after the reset a session waits %v", d)
 	}
-	if unlimited := newIdentifyGate(clock, gatewayInfo{}); unlimited.take(0) != 0 {
+	if unlimited := newIdentifyGate(clock, Info{}); unlimited.take(0) != 0 {
 		t.Error("a server that tells no limit has none")
+	}
+}
+
+func TestShardsSetting(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]Shards{
+		"": {}, "auto": {}, "none": {Off: true}, "4": {Count: 4}, "0,1/4": {Count: 4, IDs: []int{0, 1}}, "2-4/16": {Count: 16, IDs: []int{2, 3, 4}},
+	} {
+		if got, err := ParseShards(setting); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q: %v, %v", setting, got, err)
+		}
+	}
+	for _, setting := range []string{"0", "-1", "x", "4/4", "1-0/4", "1/x", "99999"} {
+		if got, err := ParseShards(setting); err == nil {
+			t.Errorf("%q gives %v", setting, got)
+		}
 	}
 }
