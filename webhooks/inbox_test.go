@@ -43,8 +43,8 @@ type house struct {
 	asked []string // runs that were made to look at their provider
 }
 
-// strategy reads {"status": ...} as ComfyUI Deploy sends it.
-var strategy = registry.WebhookConfig{ExpectedStatusField: "status", SuccessValue: "success", IDPath: []string{"run_id"}}
+// reporting reads {"status": ...} as ComfyUI Deploy sends it.
+var reporting = registry.WebhookConfig{ExpectedStatusField: "status", SuccessValue: "success", IDPath: []string{"run_id"}}
 
 func newHouse(t *testing.T, adapt func(*InboxConfig)) *house {
 	t.Helper()
@@ -63,7 +63,7 @@ func (h *house) open(t *testing.T, adapt func(*InboxConfig)) *Inbox {
 	cfg := InboxConfig{
 		Pool: h.pool, Addresses: addresses, Now: h.clock.Now, Poll: 5 * time.Millisecond, Callback: h.callback,
 		Sources:  map[string]Source{"open": {}, "signed": {Verifier: shared("s3cret")}},
-		Strategy: func(string) (registry.WebhookConfig, bool) { return strategy, true },
+		Strategy: func(string) (registry.WebhookConfig, bool) { return reporting, true },
 		Logger:   slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics:  h.gauge,
 	}

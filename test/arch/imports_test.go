@@ -45,6 +45,7 @@ var floors = [][]string{
 	{"internal/upstream"},
 	{"registry/history"},
 	{"registry/catalog"},
+	{"registry/strategy"},
 	{"registry"},
 	{"migrations"},
 	{"internal"},

@@ -1,4 +1,5 @@
-package registry
+// Package strategy reads what services say of runs, in callbacks and in answers about their state, by the webhookStrategy of a tool.
+package strategy
 
 import (
 	"bytes"
@@ -9,11 +10,15 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/registry"
 )
+
+// Reader reads by the WebhookConfig of a tool.
+type Reader struct{ registry.WebhookConfig }
 
 // Reading is what a callback says by a tool's WebhookConfig.
 type Reading struct {
-	State   RunState
+	State   registry.RunState
 	Unknown string // the service's own word, when it is neither success nor a known end
 	// Result is the value at ResultPath, or the whole body where there is no path; set on success.
 	Result any
@@ -22,7 +27,7 @@ type Reading struct {
 	Error, ID string
 	Cost      json.Number
 	// Means is what a failure is by its FailureSign.
-	Means FailureMeaning
+	Means registry.FailureMeaning
 	// Fraction is how far the run is, 0 to 1; nil where nothing says it.
 	Fraction *float64
 	// Duration is the time from started to now; zero unless DurationTracking is set and the run is over.
@@ -31,26 +36,26 @@ type Reading struct {
 
 // ends are the words by which services in the wild say that a run is over without success. Any other word
 // than the success value means that it goes on: an unknown status must not end a run that is paid for.
-var ends = map[string]RunState{
-	"failed": RunFailed, "failure": RunFailed, "fail": RunFailed, "error": RunFailed, "errored": RunFailed, "rejected": RunFailed, "expired": RunFailed,
-	"timeout": RunFailed, "timed_out": RunFailed, "timed-out": RunFailed, "banned": RunFailed, "aborted": RunCanceled,
-	"cancelled": RunCanceled, "canceled": RunCanceled,
+var ends = map[string]registry.RunState{
+	"failed": registry.RunFailed, "failure": registry.RunFailed, "fail": registry.RunFailed, "error": registry.RunFailed, "errored": registry.RunFailed, "rejected": registry.RunFailed, "expired": registry.RunFailed,
+	"timeout": registry.RunFailed, "timed_out": registry.RunFailed, "timed-out": registry.RunFailed, "banned": registry.RunFailed, "aborted": registry.RunCanceled,
+	"cancelled": registry.RunCanceled, "canceled": registry.RunCanceled,
 }
 
 // Read reads the body of a callback or a status answer about a run that was started at a time. Only the
 // exact success value counts as success. A body without the status field, or one that is not JSON, is an
-// *Error with CodeProvider: it says nothing about the run. A success whose ResultPath leads nowhere is an
-// *Error with CodeBadOutput.
-func (w WebhookConfig) Read(body []byte, started, now time.Time) (Reading, error) {
+// *registry.Error with CodeProvider: it says nothing about the run. A success whose ResultPath leads nowhere is an
+// *registry.Error with CodeBadOutput.
+func (w Reader) Read(body []byte, started, now time.Time) (Reading, error) {
 	doc, err := decodeAny(body)
 	if err != nil {
-		return Reading{}, Say(CodeProvider, said.BadCallback).Because(err)
+		return Reading{}, registry.Say(registry.CodeProvider, said.BadCallback).Because(err)
 	}
 	return w.ReadValue(doc, started, now)
 }
 
 // ReadValue is Read for a body that is decoded already, with its numbers as json.Number.
-func (w WebhookConfig) ReadValue(doc any, started, now time.Time) (Reading, error) {
+func (w Reader) ReadValue(doc any, started, now time.Time) (Reading, error) {
 	r, err := w.status(doc)
 	if err != nil {
 		return r, err
@@ -63,7 +68,7 @@ func (w WebhookConfig) ReadValue(doc any, started, now time.Time) (Reading, erro
 	if w.DurationTracking && r.State.Terminal() {
 		r.Duration = now.Sub(started)
 	}
-	if r.State != RunSucceeded {
+	if r.State != registry.RunSucceeded {
 		return r, nil
 	}
 	r.Result, err = w.result(doc)
@@ -71,7 +76,7 @@ func (w WebhookConfig) ReadValue(doc any, started, now time.Time) (Reading, erro
 }
 
 // status is what the answer's status means, and first of all whether something else tells that the run failed.
-func (w WebhookConfig) status(doc any) (Reading, error) {
+func (w Reader) status(doc any) (Reading, error) {
 	if r, failed := w.Failed(doc); failed {
 		return r, nil
 	}
@@ -85,23 +90,23 @@ func (w WebhookConfig) status(doc any) (Reading, error) {
 	case w.DefaultStatus != "":
 		return w.state(w.DefaultStatus), nil
 	}
-	return Reading{}, Say(CodeProvider, said.BadCallbackField, "field", w.ExpectedStatusField)
+	return Reading{}, registry.Say(registry.CodeProvider, said.BadCallbackField, "field", w.ExpectedStatusField)
 }
 
 // state is what a status means.
-func (w WebhookConfig) state(status string) Reading {
+func (w Reader) state(status string) Reading {
 	switch {
 	case status == w.SuccessValue:
-		return Reading{State: RunSucceeded}
+		return Reading{State: registry.RunSucceeded}
 	case slices.Contains(w.FailureValues, status):
-		return Reading{State: RunFailed}
+		return Reading{State: registry.RunFailed}
 	case slices.Contains(w.PendingValues, status):
-		return Reading{State: RunQueued}
+		return Reading{State: registry.RunQueued}
 	}
 	if end, over := ends[strings.ToLower(status)]; over {
 		return Reading{State: end}
 	}
-	return Reading{State: RunRunning, Unknown: status}
+	return Reading{State: registry.RunRunning, Unknown: status}
 }
 
 // decodeAny reads JSON; its numbers keep all their digits.
@@ -134,10 +139,10 @@ func textAt(doc any, path []string) string {
 }
 
 // ResultOf reads a result out of an answer whatever its status, such as that of a second request for it.
-func (w WebhookConfig) ResultOf(doc any) (any, error) { return w.result(doc) }
+func (w Reader) ResultOf(doc any) (any, error) { return w.result(doc) }
 
 // result is what the first of the paths that lead somewhere leads to.
-func (w WebhookConfig) result(doc any) (any, error) {
+func (w Reader) result(doc any) (any, error) {
 	found, err := along(doc, w.ResultPath, w.ResultPath)
 	if err == nil && (len(w.ResultPath) > 0 || len(w.ResultPaths) == 0) {
 		return found, nil
@@ -162,7 +167,7 @@ func along(doc any, rest, path []string) (any, error) {
 		}
 		next, ok := step(doc, name)
 		if !ok {
-			return nil, Say(CodeBadOutput, said.BadOutputPath, "name", name, "n", len(path)-len(rest)+i+1, "path", strings.Join(path, "."))
+			return nil, registry.Say(registry.CodeBadOutput, said.BadOutputPath, "name", name, "n", len(path)-len(rest)+i+1, "path", strings.Join(path, "."))
 		}
 		doc = next
 	}
@@ -188,7 +193,7 @@ func alongEach(list []any, rest, path []string) (any, error) {
 	}
 	if len(all) == 0 {
 		if lost == nil {
-			lost = Say(CodeBadOutput, said.BadOutputPath, "name", each, "n", len(path)-len(rest), "path", strings.Join(path, "."))
+			lost = registry.Say(registry.CodeBadOutput, said.BadOutputPath, "name", each, "n", len(path)-len(rest), "path", strings.Join(path, "."))
 		}
 		return nil, lost
 	}
@@ -201,7 +206,7 @@ const each = "*"
 func isEmpty(v any) bool { return v == nil || v == "" }
 
 // Words are the service's own for what went wrong, in the body of an answer; "" where no path leads to any.
-func (w WebhookConfig) Words(body []byte) string {
+func (w Reader) Words(body []byte) string {
 	doc, err := decodeAny(body)
 	if err != nil {
 		return ""
@@ -209,7 +214,7 @@ func (w WebhookConfig) Words(body []byte) string {
 	return w.words(doc)
 }
 
-func (w WebhookConfig) words(doc any) string {
+func (w Reader) words(doc any) string {
 	words := textAt(doc, w.ErrorPath)
 	for _, path := range w.ErrorPaths {
 		if words != "" {
@@ -221,12 +226,12 @@ func (w WebhookConfig) words(doc any) string {
 }
 
 // Failed tells whether one of Failures holds of an answer, and what it says then.
-func (w WebhookConfig) Failed(doc any) (Reading, bool) {
+func (w Reader) Failed(doc any) (Reading, bool) {
 	for _, sign := range w.Failures {
-		if !sign.holds(doc, sign.Path) {
+		if !holds(sign, doc, sign.Path) {
 			continue
 		}
-		r := Reading{State: RunFailed, Means: sign.Means, Error: textAt(doc, sign.Words)}
+		r := Reading{State: registry.RunFailed, Means: sign.Means, Error: textAt(doc, sign.Words)}
 		if len(sign.Words) == 0 {
 			r.Error = w.words(doc)
 		}
@@ -235,10 +240,10 @@ func (w WebhookConfig) Failed(doc any) (Reading, bool) {
 	return Reading{}, false
 }
 
-func (f FailureSign) holds(doc any, path []string) bool {
+func holds(f registry.FailureSign, doc any, path []string) bool {
 	for i, name := range path {
 		if list, ok := doc.([]any); ok && name == each {
-			return len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool { return !f.holds(item, path[i+1:]) })
+			return len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool { return !holds(f, item, path[i+1:]) })
 		}
 		next, ok := step(doc, name)
 		if !ok {
@@ -259,7 +264,7 @@ func (f FailureSign) holds(doc any, path []string) bool {
 }
 
 // fraction is how far the answer says that the run is.
-func (w WebhookConfig) fraction(doc any) *float64 {
+func (w Reader) fraction(doc any) *float64 {
 	at, err := strconv.ParseFloat(textAt(doc, w.ProgressPath), 64)
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-package registry_test
+package strategy_test
 
 import (
 	"encoding/json"
@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 func TestReadCallback(t *testing.T) {
 	t.Parallel()
 	started := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	now := started.Add(90 * time.Second)
-	w := registry.WebhookConfig{ExpectedStatusField: "state", SuccessValue: "success", ResultPath: []string{"creations", "1", "url"}}
+	w := strategy.Reader{WebhookConfig: registry.WebhookConfig{ExpectedStatusField: "state", SuccessValue: "success", ResultPath: []string{"creations", "1", "url"}}}
 	const body = `{"state":"success","creations":[{"url":"first"},{"url":"second","seed":18446744073709551615}]}`
 
 	t.Run("A32 a body that has only another status field is not read as finished", func(t *testing.T) {
@@ -37,7 +38,7 @@ func TestReadCallback(t *testing.T) {
 				t.Errorf("%q is not reported, only %q", status, r.Unknown)
 			}
 		}
-		failing := registry.WebhookConfig{ExpectedStatusField: "state", SuccessValue: "failed"} // a service may say it so
+		failing := strategy.Reader{WebhookConfig: registry.WebhookConfig{ExpectedStatusField: "state", SuccessValue: "failed"}} // a service may say it so
 		if r, err := failing.Read([]byte(`{"state":"failed"}`), started, now); err != nil || r.State != registry.RunSucceeded {
 			t.Errorf("the configured success value lost against the list of ends: %+v, %v", r, err)
 		}
@@ -78,7 +79,7 @@ func TestReadCallback(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := other.WebhookStrategy.Read([]byte(`{"done":true,"data":7}`), started, now); err != nil || r.Result != json.Number("7") {
+		if r, err := (strategy.Reader{WebhookConfig: *other.WebhookStrategy}).Read([]byte(`{"done":true,"data":7}`), started, now); err != nil || r.Result != json.Number("7") {
 			t.Errorf("read %+v, %v", r, err)
 		}
 	})
@@ -90,13 +91,13 @@ func TestReadCallback(t *testing.T) {
 }
 func TestFurtherMembersOfTheWebhookStrategy(t *testing.T) {
 	t.Parallel()
-	w := registry.WebhookConfig{
+	w := strategy.Reader{WebhookConfig: registry.WebhookConfig{
 		ExpectedStatusField: "data.status", SuccessValue: "success", ResultPath: []string{"data", "output", "model"},
 		FailureValues: []string{"broken"}, PendingValues: []string{"waiting"},
 		ErrorPath: []string{"data", "why"}, CostPath: []string{"data", "credits"}, IDPath: []string{"data", "task_id"},
-	}
+	}}
 	now := time.Now()
-	for body, want := range map[string]registry.Reading{
+	for body, want := range map[string]strategy.Reading{
 		`{"data":{"status":"waiting","task_id":"t1"}}`:                           {State: registry.RunQueued, ID: "t1"},
 		`{"data":{"status":"thinking"}}`:                                         {State: registry.RunRunning, Unknown: "thinking"},
 		`{"data":{"status":"broken","why":"no clay","credits":0}}`:               {State: registry.RunFailed, Error: "no clay", Cost: "0"},
@@ -127,7 +128,7 @@ func TestFurtherMembersOfTheWebhookStrategy(t *testing.T) {
 
 func TestAnswersOfAllKinds(t *testing.T) {
 	t.Parallel()
-	w := registry.WebhookConfig{
+	w := strategy.Reader{WebhookConfig: registry.WebhookConfig{
 		ExpectedStatusField: "done", SuccessValue: "true", DefaultStatus: "false", PendingValues: []string{"waiting"},
 		ResultPath: []string{"videos", "*", "url"}, ResultPaths: [][]string{{"groups", "*", "files", "*", "url"}, {"image", "url"}},
 		ErrorPath: []string{"error", "message"}, ErrorPaths: [][]string{{"reason"}},
@@ -138,9 +139,9 @@ func TestAnswersOfAllKinds(t *testing.T) {
 			{Path: []string{"videos", "*", "safe"}, Is: []string{"false"}, Means: registry.MeansRefused},
 		},
 		ProgressPath: []string{"percent"}, ProgressMax: "100",
-	}
+	}}
 	now := time.Now()
-	for body, want := range map[string]registry.Reading{
+	for body, want := range map[string]strategy.Reading{
 		`{}`:                              {State: registry.RunRunning, Unknown: "false"},
 		`{"done": true, "code": 5}`:       {State: registry.RunFailed},
 		`{"done": false, "code": 429}`:    {State: registry.RunFailed, Means: registry.MeansBusy, Error: "429"},
