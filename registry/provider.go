@@ -76,7 +76,7 @@ type (
 		Forget(ctx context.Context, t Ticket) error
 	}
 	// Placer takes only as many runs as keep it busy. Submit of one more gives ErrNoPlace, sends nothing, and the run waits in the
-	// queue, where it costs nothing and whoever is next can be chosen by everybody's turn.
+	// queue, where it costs nothing , and the next one can be chosen by everybody's turn.
 	Placer interface {
 		// Places tells how many more runs it has places for now, with those that Submit is at work on counted. It answers from memory.
 		Places() int

@@ -544,7 +544,7 @@ func TestWork(t *testing.T) {
 		h.want(t, http.StatusOK, h.address(h.run()), "{}")
 		h.becomes(t, StatusDone, 1) // the clock stands still
 	})
-	// A write that fails at a repeat has stored what is new, for itself or, without room, for whoever looks first.
+	// A write that fails at a repeat has stored what is new, for itself or, without room, for the first that looks.
 	failAtARepeat := func(t *testing.T, room int) (h *house, fresh *arrival) {
 		t.Helper()
 		h = newHouse(t, nil)

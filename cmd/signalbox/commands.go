@@ -192,7 +192,7 @@ func openFor(e env, do func(ctx context.Context, c config.Config, db *database.D
 type askCommand struct {
 	Key          string   `env:"SIGNALBOX_KEY" placeholder:"KEY" help:"A key of yours, from the page (API). Empty: ADMIN_TOKEN."`
 	Server       string   `placeholder:"URL" help:"The program that is asked. Empty: the one at LISTEN_ADDR."`
-	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: whoever is first."`
+	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: the first one."`
 	Conversation string   `placeholder:"NAME" help:"What the question belongs to. Empty: it stands alone."`
 	Question     []string `arg:"" help:"What you want, in plain words."`
 }

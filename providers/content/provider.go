@@ -50,7 +50,7 @@ type Files interface {
 type Links interface {
 	Page(slug string) string
 	Entry(collection, slug string) string
-	// Preview opens something that is not published to whoever has the link, for some days. kind is page or entry.
+	// Preview opens something that is not published to anyone who has the link, for some days. kind is page or entry.
 	Preview(kind, id string) string
 }
 
@@ -75,7 +75,7 @@ func (p *Provider) Name() string { return Service }
 // Load gives the tools, which come with the program.
 func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	var list []registry.Tool
-	for _, t := range tools() { // anew: whoever loads them may change them
+	for _, t := range tools() { // anew: anyone who loads them may change them
 		list = append(list, t.definition())
 	}
 	return list, ctx.Err()
@@ -93,7 +93,7 @@ type visit struct {
 	approved []registry.Touch // what the owner was shown and affirmed before the call was carried out; nil: nobody was asked
 }
 
-// enter finds the tool, the site and the account's role, and refuses whoever may not use the tool.
+// enter finds the tool, the site and the account's role, and refuses anyone who may not use the tool.
 func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, error) {
 	i := slices.IndexFunc(p.tools, func(t tool) bool { return t.id == c.Tool.ToolID })
 	if i < 0 {

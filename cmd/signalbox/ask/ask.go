@@ -18,7 +18,7 @@ import (
 // Question is what is asked, and whom.
 type Question struct {
 	Text         string
-	Model        string // empty: whoever is first
+	Model        string // empty: the first one
 	Conversation string // empty: it stands alone
 	Key          string // of the one who asks
 	Server       string // address of the running program

@@ -80,7 +80,7 @@ func list(c config.Config) ([]rule, error) {
 		return rule{s, check}
 	}
 	return []rule{
-		add(Access, "Access", "Who may use the tools", "ACCESS", c.Access, config.AccessOpen, c.Access, "open: whoever comes; listed: only those whom a rule allows.", false, expects("open or listed", func(v string) bool { return config.OneOf(v, config.AccessOpen, config.AccessListed) })),
+		add(Access, "Access", "Who may use the tools", "ACCESS", c.Access, config.AccessOpen, c.Access, "open: everybody; listed: only those whom a rule allows.", false, expects("open or listed", func(v string) bool { return config.OneOf(v, config.AccessOpen, config.AccessListed) })),
 		add(RunsAtOnce, "Limits of each account", "Runs at once", "RUNS_AT_ONCE", c.RunsAtOnce, "", strconv.Itoa(limits.AtOnce), "0: no limit.", false, wholeNumber),
 		add(RunsPerDay, "Limits of each account", "Runs a day", "RUNS_PER_DAY", c.RunsPerDay, "0", strconv.Itoa(limits.PerDay), "In UTC; 0: no limit.", false, wholeNumber),
 		add(StreamsAtOnce, "Limits of each account", "Event streams at once", "STREAMS_AT_ONCE", c.StreamsAtOnce, "20", strconv.Itoa(limits.Streams), "0: no limit.", false, wholeNumber),

@@ -27,7 +27,7 @@ type howOften int
 
 const (
 	always howOften = iota // each press acts
-	once                   // one press acts, whoever presses how often
+	once                   // one press acts, no matter who presses and how often
 	spared                 // each press acts, but a double press acts once: what it sends costs nothing
 )
 

@@ -31,7 +31,7 @@ type Dictionary interface{ Knows(word string) bool }
 // Access says who may read a source.
 type Access string
 
-// Everybody may read a public source, whoever has an account that of the house, and those who are named a listed one; its owner always
+// Everybody may read a public source, anyone who has an account that of the house, and those who are named a listed one; its owner always
 // may.
 const (
 	AccessPublic Access = "public"
