@@ -14,7 +14,7 @@ import (
 )
 
 func postTools() []tool {
-	content := objectInput("content", `What it says: {"body": Markdown, "cover": {"url", "alt"}}; the cover is optional, its url that of an image here.`)
+	content := objectInput("content", `What it says: {"body": Markdown, "cover": {"url", "alt"}, "tags": [texts]}; cover and tags are optional, the cover's url is that of an image here.`)
 	author, category := textInput("author", "Who signs it."), textInput("category", "The category it stands under.")
 	return []tool{
 		{
@@ -178,11 +178,21 @@ func (p *Provider) postContent(ctx context.Context, v visit, content map[string]
 			if err := p.haveImages(ctx, v, []string{id}); err != nil {
 				return nil, err
 			}
+		case name == "tags":
+			if !areTexts(value) {
+				return fail("content.tags: expected a list of texts")
+			}
 		default:
-			return fail(`content has "body" and "cover" {"url", "alt"}, and no ` + short(name))
+			return fail(`content has "body", "cover" {"url", "alt"} and "tags", and no ` + short(name))
 		}
 	}
 	return content, nil
+}
+
+// areTexts reports whether a value is a list of texts.
+func areTexts(value any) bool {
+	list, ok := value.([]any)
+	return ok && !slices.ContainsFunc(list, func(item any) bool { _, is := item.(string); return !is })
 }
 
 // coverImage is the image that a post's cover shows.
