@@ -29,7 +29,7 @@ func imageTools() []tool {
 	return []tool{
 		{
 			id: "getImage", title: "Get images", noun: "image", names: "id", capability: registry.CapabilityRead, role: store.Author, answers: gives, do: getImage,
-			about: "Get images of this site by id, by query (what they show, in words) or all; never those of services. limit and status narrow. Returns success, count and items with id, relative url, description and tags, and by which mode they were searched.",
+			about: "Get images of this site by id, by query (what they show, in words) or all; never those of services. limit and status narrow. Returns success, count and items with id, relative url, description and tags, and the mode of the search: words, or words and vectors.",
 			inputs: registry.InputSchema{
 				textInput("id", "The image's id, or its /uploads/ address."), textInput("query", "What the image shows, in a few words."), flagInput("all", "true gives all, newest first."),
 				wholeInput("limit", "At most so many, "+strconv.Itoa(usualImages)+" where none is given.", 1), choiceInput("status", "Only images in this state.", "processing", "completed", "failed"),
@@ -73,9 +73,11 @@ func getImage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if limit := v.args.whole("limit"); limit != nil {
 		q.Limit = min(max(*limit, 1), mostImages)
 	}
-	mode := ""
-	if v.args.has("query") {
-		q.Words, mode = searchWords(v.args.text("query")), "words"
+	if query := v.args.text("query"); query != "" {
+		images, mode, err := p.searchImages(ctx, v, query, q)
+		answer := found(p.imageItems(images))
+		answer.Mode = mode
+		return answer, err
 	}
 	if v.args.has("id") {
 		id, err := v.imageID("id")
@@ -85,9 +87,7 @@ func getImage(p *Provider, ctx context.Context, v visit) (any, error) {
 		q.ID = id
 	}
 	images, err := v.Images(ctx, q)
-	answer := found(p.imageItems(images))
-	answer.Mode = mode
-	return answer, err
+	return found(p.imageItems(images)), err
 }
 
 // imageID reads an input that names an image by its id or address.
