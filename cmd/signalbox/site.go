@@ -37,7 +37,7 @@ func (x siteExport) Run(e env) error {
 	return err
 }
 
-// withSite opens the site for a command, beside a running program, and closes it.
+// withSite opens the database of the site for a command, beside a running program, and closes it.
 func withSite(e env, a *app, do func(a *app) error) error {
 	err := a.attachStorage(e.ctx)
 	if err == nil && a.db == nil {
