@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -91,6 +92,9 @@ func read(file string, content []byte, collections []string) (document, error) {
 	if d.slug == "" {
 		return d, faultAt(1, "its name gives no slug: write slug: in its head, of lower-case letters, digits and hyphens")
 	}
+	if d.collection == "" && slices.Contains(collections, d.slug) {
+		return d, faultAt(0, "as a page it would hide the list of the collection %s: write another slug: into its head, or leave it out", d.slug)
+	}
 	return d, nil
 }
 
@@ -166,14 +170,12 @@ func (d *document) place(collections []string) {
 		name = startSlug
 	}
 	for _, folder := range folders {
-		if folder = strings.TrimLeft(folder, "_"); folder == "posts" {
-			folder = blog
+		if slug := collectionOf(folder); slices.Contains(collections, slug) {
+			d.collection = slug
 		}
-		for _, slug := range collections {
-			if slug == folder {
-				d.collection = slug
-			}
-		}
+	}
+	if isIndex(d.file) {
+		name = collectionOf(name)
 	}
 	if found := datedForm.FindStringSubmatch(name); found != nil {
 		if at, err := moment(found[1]); err == nil {
@@ -181,6 +183,14 @@ func (d *document) place(collections []string) {
 		}
 	}
 	d.slug = slugOf(name)
+}
+
+// collectionOf is the slug of the collection that a folder may stand for.
+func collectionOf(folder string) string {
+	if folder = strings.TrimLeft(folder, "_"); folder == "posts" {
+		return blog
+	}
+	return folder
 }
 
 // isIndex reports whether a file stands for its folder.
@@ -271,11 +281,9 @@ func (d *document) settle(v value, collections []string) error {
 	case "post", "posts":
 		kind = blog
 	}
-	for _, slug := range collections {
-		if slug == kind {
-			d.collection = slug
-			return nil
-		}
+	if slices.Contains(collections, kind) {
+		d.collection = kind
+		return nil
 	}
 	return faultAt(v.line, "%s: there is no collection %q: expected page, post or one of %s", v.name, kind, strings.Join(collections, ", "))
 }
