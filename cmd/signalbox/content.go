@@ -72,8 +72,14 @@ func (c *contents) open() (service, error) {
 	if err != nil {
 		return service{}, err
 	}
+	var embedder content.Embedder
+	if c.cfg.EmbeddingsURL != "" {
+		if embedder, err = newEmbeddings(c.cfg); err != nil {
+			return service{}, err
+		}
+	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Links: c.public, Made: c.madeBy, Operator: c.isOperator,
+		Store: c.store, Templates: templates, Files: c.media, Links: c.public, Made: c.madeBy, Operator: c.isOperator, Embedder: embedder, Logger: c.log.With("component", "site"),
 		Link: func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
 	return calls(content.Service, c.tools), nil

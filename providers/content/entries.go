@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/content/store"
@@ -92,7 +93,7 @@ func createEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	}
 	e := store.Entry{
 		CollectionID: collection.ID, Kind: collection.Kind, Slug: slugOf(v.args.text("slug")), Title: v.args.text("title"),
-		Status: cmp.Or(v.args.text("status"), store.Draft), Content: v.args.object("content"), WrittenBy: &v.account,
+		Status: cmp.Or(v.args.text("status"), store.Draft), Content: maps.Clone(v.args.object("content")), WrittenBy: &v.account,
 	}
 	if err := v.mayWrite(e); err != nil {
 		return nil, err
@@ -100,11 +101,12 @@ func createEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err := p.entryContent(ctx, v, e); err != nil {
 		return nil, err
 	}
+	notes := p.bring(ctx, v, e.Content, bodyField)
 	id, err := v.CreateEntry(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, id)
+	return p.tellEntry(ctx, v, id, notes)
 }
 
 // entryContent checks what an entry says: of a post as of posts, of others that the body is a text.
@@ -136,10 +138,11 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := v.args.object("content")
+	change := maps.Clone(v.args.object("content"))
 	if err := p.entryContent(ctx, v, store.Entry{Kind: entries[0].Kind, Content: change}); err != nil {
 		return nil, err
 	}
+	notes := p.bring(ctx, v, change, bodyField)
 	err = v.UpdateEntry(ctx, id, func(e *store.Entry) error {
 		if v.args.has("slug") {
 			e.Slug = slugOf(v.args.text("slug"))
@@ -152,7 +155,7 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, id)
+	return p.tellEntry(ctx, v, id, notes)
 }
 
 var entryDeletion = deletion{

@@ -6,11 +6,13 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +27,7 @@ import (
 // Service is the service name of all tools.
 const Service = "content"
 
-// Config wires a Provider. All members are required.
+// Config wires a Provider. All members are required but Embedder and Logger.
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
@@ -38,6 +40,9 @@ type Config struct {
 	Made func(ctx context.Context, account string, ref registry.Media) (prompt, tool string, err error)
 	// Links gives the addresses of pages and posts.
 	Links Links
+	// Embedder tells what is near in meaning; nil: images are found by words.
+	Embedder Embedder
+	Logger   *slog.Logger
 }
 
 // Files keeps pictures.
@@ -58,6 +63,7 @@ type Links interface {
 type Provider struct {
 	cfg   Config
 	tools []tool
+	near  *near
 }
 
 var (
@@ -67,7 +73,10 @@ var (
 )
 
 // New returns a Provider.
-func New(cfg Config) *Provider { return &Provider{cfg, tools()} }
+func New(cfg Config) *Provider {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &Provider{cfg, tools(), &near{embedder: cfg.Embedder}}
+}
 
 // Name identifies the loader.
 func (p *Provider) Name() string { return Service }

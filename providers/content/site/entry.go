@@ -43,7 +43,7 @@ func (v *view) showEntry(ctx context.Context, e store.Entry) (*page, error) {
 	}
 	body, _ := e.Content["body"].(string)
 	a := &article{
-		Title: e.Title, Date: v.date(e.PublishedAt), Author: e.Author, Category: e.Category, Excerpt: e.Excerpt, Body: v.Markdown(body),
+		Title: e.Title, Date: v.date(e.PublishedAt), Author: e.Author, Category: e.Category, Excerpt: e.Excerpt, Body: v.Markdown(body), Tags: textsOf(e.Content["tags"]),
 		Back: collection.Title, BackURL: v.server.path(collection.Slug),
 	}
 	if e.PublishedAt != nil {
@@ -59,6 +59,17 @@ func (v *view) showEntry(ctx context.Context, e store.Entry) (*page, error) {
 		p.LD = posting(e, p, v.name())
 	}
 	return v.show(ctx, http.StatusOK, p)
+}
+
+// textsOf are the texts of a list.
+func textsOf(value any) (texts []string) {
+	list, _ := value.([]any)
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // cover is the picture at the top of an entry, with the words that its cover has.
@@ -87,6 +98,9 @@ func posting(e store.Entry, p shown, publisher string) map[string]any {
 	}
 	if p.Image != "" {
 		ld["image"] = p.Image
+	}
+	if p.Article.Tags != nil {
+		ld["keywords"] = p.Article.Tags
 	}
 	return ld
 }

@@ -74,6 +74,7 @@ type article struct {
 	Title, Date, Stamp, Author, Category, Excerpt string
 	Back, BackURL                                 string
 	Cover                                         *layout.Picture
+	Tags                                          []string
 	Body                                          template.HTML
 }
 
