@@ -17,7 +17,7 @@ import (
 
 func TestSiteImport(t *testing.T) {
 	t.Parallel()
-	a := newApp(Config{}, slog.New(slog.DiscardHandler))
+	a := newApp(config.config.Config{}, slog.New(slog.DiscardHandler))
 	a.cfg.DataDir = t.TempDir()
 	a.db = &database{pool: postgrestest.New(t)}
 	files, err := assets.OpenFolder(t.TempDir())
