@@ -254,7 +254,7 @@ func TestSearch(t *testing.T) {
 		}
 	})
 	t.Run("nothing about that is an answer, and E29 another language a hint", func(t *testing.T) {
-		for text, foreign := range map[string]string{"": "", "the of and": "", "qwertzuiop": "", "wie mache ich das mit der Tafel": "english", "как пригласить людей": "english", "如何创建": "english"} {
+		for text, foreign := range map[string]string{"": "", "the of and": "", "qwertzuiop": "", "wie mache ich das mit der Tafel": "english", "как пригласить людей": "english", "如何创建": "english", "Farbverlauf ausblenden": "english", "xylophone quartet": ""} {
 			found, err := b.Search(t.Context(), index.Query{Text: text, Account: "x"})
 			if err != nil || len(found.Results) != 0 || found.Foreign != foreign && text != "" && text != "the of and" && text != "qwertzuiop" {
 				t.Errorf("%q: %+v (%v)", text, found, err)

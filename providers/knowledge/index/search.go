@@ -130,7 +130,13 @@ func (s *search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(meaning) == 0 && has < enough && s.answer.Foreign != "" || has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
+	if len(meaning) == 0 && has < enough && s.answer.Foreign != "" {
+		return nil
+	}
+	if has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
+		if usual := s.sources[0].Language; s.answer.Foreign == "" && s.strange(usual) {
+			s.answer.Foreign = usual
+		}
 		return nil
 	}
 	return s.show(ctx, fuse(has, words, meaning), has)
@@ -156,6 +162,24 @@ func (s *search) asked(ctx context.Context, has float64) (string, error) {
 		s.answer.Foreign = usual
 	}
 	return language, err
+}
+
+// strange reports whether most words of the question are none of a language: short questions have no words that tell theirs. One such word is a name,
+// rather.
+func (s *search) strange(language string) bool {
+	if s.Dictionary == nil || !s.Dictionary.Covers(language) {
+		return false
+	}
+	unknown, all := 0, 0
+	for _, t := range s.terms {
+		if t.language != language {
+			continue
+		}
+		if all++; t.chunks == 0 && !s.isWord(t) {
+			unknown++
+		}
+	}
+	return unknown > 1 && 2*unknown > all
 }
 
 // scriptOf tells in which letters most of a text is, as far as it matters.
