@@ -295,6 +295,9 @@ func TestLanguageOfALittle(t *testing.T) {
 		t.Errorf("a note of four words is not found: %v", got)
 	}
 	b.refresh(b.source("codes", nil), [2]string{"list", strings.Repeat("QX7 ZK9 WW3 ", 40)})
+	if found, err := b.Search(t.Context(), index.Query{Text: "wann werden die Bäume hier gepflanzt", Account: "x"}); err != nil || found.Foreign != "english" {
+		t.Errorf("E29 beside a source of no language, which comes first: %+v (%v)", found, err)
+	}
 	list, err := b.All(t.Context())
 	if err != nil || list[0].Language != "english" || list[1].Language != "simple" {
 		t.Errorf("%+v (%v)", list, err)

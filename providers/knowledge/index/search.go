@@ -134,7 +134,7 @@ func (s *search) run(ctx context.Context) error {
 		return nil
 	}
 	if has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
-		if usual := s.sources[0].Language; s.answer.Foreign == "" && s.strange(usual) {
+		if usual := usualLanguage(s.sources); s.answer.Foreign == "" && s.strange(usual) {
 			s.answer.Foreign = usual
 		}
 		return nil
@@ -148,9 +148,9 @@ const (
 	nearEnough = 0.6  // a passage has to be in meaning that has no word of the question
 )
 
-// asked gives the language of the question, and notes whether it is another one than that of all documents.
+// asked gives the language of the question, and notes whether it is another one than those of the documents.
 func (s *search) asked(ctx context.Context, has float64) (string, error) {
-	usual := s.sources[0].Language
+	usual := usualLanguage(s.sources)
 	if has >= certain {
 		return usual, nil
 	}
@@ -158,10 +158,25 @@ func (s *search) asked(ctx context.Context, has float64) (string, error) {
 	if err == nil && language == usual && scriptOf(s.query.Text) != scriptOfLanguage(usual) {
 		language = "simple"
 	}
-	if !slices.ContainsFunc(s.sources, func(o Source) bool { return o.Language == language || o.Language == "simple" }) {
+	if usual != "simple" && !slices.ContainsFunc(s.sources, func(o Source) bool { return o.Language == language }) {
 		s.answer.Foreign = usual
 	}
 	return language, err
+}
+
+// usualLanguage is that of the most passages, as far as it is known.
+func usualLanguage(sources []Source) string {
+	passages := map[string]int{}
+	for _, s := range sources {
+		passages[s.Language] += s.Chunks
+	}
+	usual := "simple"
+	for _, s := range sources {
+		if s.Language != "simple" && (usual == "simple" || passages[s.Language] > passages[usual]) {
+			usual = s.Language
+		}
+	}
+	return usual
 }
 
 // strange reports whether most words of the question are none of a language: short questions have no words that tell theirs. One such word is a name,
