@@ -3,7 +3,7 @@
 //
 //	go run ./test/bench/knowledge [-documents DIR -questions FILE] [-sections 5000,20000] [-searches 200] [-rounds 5] [-dimension 1536]
 //
-// Without documents only the speed is measured, on made ones: with the word vectors that come with the program, and with vectors of a dimension as
+// How well is said beside plain BM25 over the same sections. Without documents only the speed is measured, on made ones: with the word vectors that come with the program, and with vectors of a dimension as
 // services make them. Beside each figure stands a baseline of the same round, a table of the same sections with an index of Postgres' own full text
 // search; the machine's mood is in both. Figures are medians of the rounds. The database is one of its own, or -database.
 package main
@@ -127,7 +127,7 @@ func (h house) empty(ctx context.Context) error {
 	return err
 }
 
-// judge reads the documents, asks the questions and prints the figures.
+// judge reads the documents, asks the questions and prints the figures, ours and those of plain BM25.
 func judge(ctx context.Context, pool *pgxpool.Pool, o options, dir string, out io.Writer) error {
 	questions, err := knowledgetest.Questions(o.questions)
 	if err != nil {
@@ -155,7 +155,15 @@ func judge(ctx context.Context, pool *pgxpool.Pool, o options, dir string, out i
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(out, knowledgetest.Table(figures), "\n"); err != nil {
+	plain := bm25{pool}
+	if err := plain.read(ctx); err != nil {
+		return err
+	}
+	beside, err := knowledgetest.Judge(ctx, questions, plain.find)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "ours:\n%s\nplain BM25:\n%s\n", knowledgetest.Table(figures), knowledgetest.Table(beside)); err != nil {
 		return err
 	}
 	return h.empty(ctx)
