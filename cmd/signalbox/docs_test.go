@@ -85,7 +85,7 @@ func TestDocsWithAModel(t *testing.T) {
 					}
 				})
 			}
-			t.Run("E29 E41 E83 a question in another language is translated, and paid once", func(t *testing.T) {
+			t.Run("E29 E83 a question in another language is translated, and paid once", func(t *testing.T) {
 				says(func([]agent.Result) agent.Turn { return agent.Turn{Text: "How do I create a board?"} })
 				before := h.balance()
 				for range 2 {

@@ -34,7 +34,7 @@ func TestTranslatedQuestions(t *testing.T) {
 	h.write(map[string]string{"guide/source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "guide/boards.md": guide})
 	h.tools()
 	ann := h.account("ann", "de")
-	t.Run("E29 E41 E83 what a translation finds is the answer, with what was looked for; nobody translates it twice", func(t *testing.T) {
+	t.Run("E29 E83 what a translation finds is the answer, with what was looked for; nobody translates it twice", func(t *testing.T) {
 		for range 2 {
 			said, err := h.call(ann, "guideRag", map[string]any{"query": "wie lege ich eine Zeichenfläche an"})
 			if err != nil || !strings.Contains(said["results"], "Press B") || said["hint"] != `The documents are in English: what was looked for is "how to create a board".` {

@@ -98,8 +98,8 @@ func paged(parts []chat.Text, foot chat.Text, limit int) []chat.Text {
 // mostSources is how many documents are named below an answer.
 const mostSources = 8
 
-// sources are the documents that an answer's passages come from, numbered in the order in which they were found. A tool with several outputs gives
-// its passages as a text that is JSON.
+// sources are the documents that an answer's passages come from, numbered in the order in which they were found. Where a tool declares no
+// schema for them, they are a text that is JSON.
 func sources(answer agent.Answer) []chat.Text {
 	var list []chat.Text
 	seen := map[string]bool{}

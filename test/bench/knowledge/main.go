@@ -3,9 +3,9 @@
 //
 //	go run ./test/bench/knowledge [-documents DIR -questions FILE] [-sections 5000,20000] [-searches 200] [-rounds 5] [-dimension 1536]
 //
-// How well is said beside plain BM25 over the same sections. Without documents only the speed is measured, on made ones: with the word vectors that come with the program, and with vectors of a dimension as
-// services make them. Beside each figure stands a baseline of the same round, a table of the same sections with an index of Postgres' own full text
-// search; the machine's mood is in both. Figures are medians of the rounds. The database is one of its own, or -database.
+// How well stands beside plain BM25 over the same sections. How fast is measured on made documents: with the word vectors that come with the program,
+// and with vectors of a dimension as services make them. Beside it stands a baseline of the same round, a table of the same sections with an index of
+// Postgres' own full text search; the machine's mood is in both. Figures are medians of the rounds. The database is one of its own, or -database.
 package main
 
 import (
