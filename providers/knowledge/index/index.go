@@ -26,7 +26,11 @@ type Embedder interface {
 }
 
 // Dictionary tells which words, in lower case, are spelt as they should be: these are not taken for others.
-type Dictionary interface{ Knows(word string) bool }
+type Dictionary interface {
+	Knows(word string) bool
+	// Covers tells whether the words of a language, by its text search configuration in Postgres, are in it.
+	Covers(language string) bool
+}
 
 // Access says who may read a source.
 type Access string
