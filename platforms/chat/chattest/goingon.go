@@ -1,8 +1,10 @@
 package chattest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
 	"image/color"
 	"slices"
 	"strings"
@@ -346,6 +348,7 @@ func whichPicture(s *scene) {
 	if asked.Has("None of them") || !asked.Has("Cancel") {
 		s.t.Errorf("the question has %v", asked.Buttons)
 	}
+	s.showsSmall(asked, green(), red())
 	s.press(asked, "2")
 	asked = s.labelled("None of them", "Transfer", "which one is style")
 	if asked.Has("2") {
@@ -370,6 +373,37 @@ func whichPicture(s *scene) {
 	s.input(c, "style", s.refOf(red()))
 	if n := s.CountRuns(); n != 2 {
 		s.t.Errorf("%d runs, want 2", n)
+	}
+}
+
+// showsSmall wants a question to show these pictures small, side by side, with a dark field for the number on each.
+func (s *scene) showsSmall(asked Seen, pictures ...File) {
+	s.t.Helper()
+	if asked.Media == nil {
+		s.t.Fatalf("the question shows no pictures: %q", asked.Text)
+	}
+	sheet, _, err := image.Decode(bytes.NewReader(asked.Media.Data))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cell := sheet.Bounds().Dx() / len(pictures)
+	for i, picture := range pictures {
+		img, _, err := image.Decode(bytes.NewReader(picture.Data))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		near := func(at image.Point, want color.Color) bool {
+			r, g, b, _ := sheet.At(at.X, at.Y).RGBA()
+			wr, wg, wb, _ := want.RGBA()
+			const off = 40 << 8
+			return max(r, wr)-min(r, wr) < off && max(g, wg)-min(g, wg) < off && max(b, wb)-min(b, wb) < off
+		}
+		if middle := image.Pt(i*cell+cell/2, cell/2); !near(middle, img.At(0, 0)) {
+			s.t.Errorf("picture %d is %v in the middle, want %v", i+1, sheet.At(middle.X, middle.Y), img.At(0, 0))
+		}
+		if corner := image.Pt(i*cell+14, 14); near(corner, img.At(0, 0)) {
+			s.t.Errorf("picture %d has no number", i+1)
+		}
 	}
 }
 
