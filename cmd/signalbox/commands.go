@@ -194,6 +194,7 @@ type askCommand struct {
 	Server       string   `placeholder:"URL" help:"The program that is asked. Empty: the one at LISTEN_ADDR."`
 	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: the first one."`
 	Conversation string   `placeholder:"NAME" help:"What the question belongs to. Empty: it stands alone."`
+	Language     string   `env:"LC_ALL,LC_MESSAGES,LANG" placeholder:"LANGUAGE" help:"The language of what is printed, such as de. Empty: English."`
 	Question     []string `arg:"" help:"What you want, in plain words."`
 }
 
@@ -202,5 +203,6 @@ func (c askCommand) Run(e env) error {
 	return ask.Ask(e.ctx, e.stdout, ask.Question{
 		Text: strings.Join(c.Question, " "), Model: c.Model, Conversation: c.Conversation,
 		Key: cmp.Or(c.Key, e.settings.AdminToken), Server: cmp.Or(c.Server, "http://"+e.settings.ListenAddr),
+		Language: c.Language,
 	})
 }

@@ -259,7 +259,7 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 // numbers says which picture of a set this is, or what the buttons with numbers do.
 func (w *showing) numbers(next []store.NextTool) chat.Text {
 	n := w.out.numbered(w.run)
-	switch vary := canVary(w.run.Tool, next); {
+	switch vary := canVaryOne(w.run.Tool, next); {
 	case w.of > 0:
 		return w.say.Text("set.one", "n", w.of, "all", w.among)
 	case n > 0 && vary:
