@@ -77,7 +77,7 @@ func TestLayouts(t *testing.T) {
 	t.Run("E97 boards within boards: one that fits its content, and one that fills", func(t *testing.T) {
 		b := newBench(t)
 		page := b.must(t, "create-board", at4(0, 0, 300, 200, "flex", in{"dir": "column", "rowGap": 10, "topPadding": 10})).id
-		fits := b.must(t, "create-board", at4(0, 0, 1, 1, "parentId", page, "flex", in{"columnGap": 5, "horizontalSizing": "fit-content", "verticalSizing": "fit-content"})).id
+		fits := b.must(t, "create-board", at4(0, 0, 1, 1, "parentId", page, "flex", in{"columnGap": 5, "horizontalSizing": "auto", "verticalSizing": "auto"})).id
 		fills := b.must(t, "create-board", at4(0, 0, 10, 30, "parentId", page, "layoutChild", in{"horizontalSizing": "fill"}, "flex", in{"justifyContent": "end"})).id
 		var inFits []string
 		for range 3 {

@@ -83,7 +83,7 @@ type layoutCell struct {
 var (
 	itemAligns    = []string{"", "start", "end", "center", "stretch"}
 	contentAligns = append(slices.Clone(itemAligns), "space-between", "space-around", "space-evenly")
-	fits          = []string{"", "fit-content", "fill", "auto", "fix"}
+	sizings       = []string{"", "fix", "fill", "auto"}
 )
 
 // spread makes one width that was said for both sides those of each.
@@ -102,7 +102,7 @@ func (c *common) check(at string) error {
 	spread(&c.HorizontalPadding, &c.LeftPadding, &c.RightPadding)
 	return firstOf(oneOf(at+"alignItems", c.AlignItems, itemAligns...), oneOf(at+"alignContent", c.AlignContent, contentAligns...),
 		oneOf(at+"justifyItems", c.JustifyItems, itemAligns...), oneOf(at+"justifyContent", c.JustifyContent, contentAligns...),
-		oneOf(at+"horizontalSizing", c.HorizontalSizing, fits...), oneOf(at+"verticalSizing", c.VerticalSizing, fits...),
+		oneOf(at+"horizontalSizing", c.HorizontalSizing, sizings...), oneOf(at+"verticalSizing", c.VerticalSizing, sizings...),
 		check(at+"rowGap", c.RowGap, 0, maxSize), check(at+"columnGap", c.ColumnGap, 0, maxSize),
 		check(at+"topPadding", c.TopPadding, 0, maxSize), check(at+"rightPadding", c.RightPadding, 0, maxSize),
 		check(at+"bottomPadding", c.BottomPadding, 0, maxSize), check(at+"leftPadding", c.LeftPadding, 0, maxSize))
@@ -145,7 +145,7 @@ func (c *layoutChild) check(at string) error {
 			}
 		}
 	}
-	return firstOf(oneOf(at+"horizontalSizing", c.HorizontalSizing, "", "auto", "fill", "fix"), oneOf(at+"verticalSizing", c.VerticalSizing, "", "auto", "fill", "fix"),
+	return firstOf(oneOf(at+"horizontalSizing", c.HorizontalSizing, sizings...), oneOf(at+"verticalSizing", c.VerticalSizing, sizings...),
 		oneOf(at+"alignSelf", c.AlignSelf, append(itemAligns, "auto")...),
 		check(at+"topMargin", c.TopMargin, -maxSize, maxSize), check(at+"rightMargin", c.RightMargin, -maxSize, maxSize),
 		check(at+"bottomMargin", c.BottomMargin, -maxSize, maxSize), check(at+"leftMargin", c.LeftMargin, -maxSize, maxSize))
@@ -266,15 +266,9 @@ func tracksOf(list []track) []layout.Track {
 
 // container is a board as what holds items. justify is how content lies where that is not said.
 func (c common) container(b *Shape, justify string) layout.Container {
-	child, _ := readPart[layoutChild](b, "layoutChild")
-	// A board fits what it holds where its layout says so, or it does itself; as part of another layout that says what it is.
-	fit := func(asChild, own, name string) bool {
-		board, _ := readPart[string](b, name)
-		return asChild != "fill" && asChild != "fix" && (asChild == "auto" || own == "fit-content" || own == "auto" || board == "auto")
-	}
 	return layout.Container{
 		Size:    layout.Pair[float64]{b.Width, b.Height},
-		Fit:     layout.Pair[bool]{fit(child.HorizontalSizing, c.HorizontalSizing, "horizontalSizing"), fit(child.VerticalSizing, c.VerticalSizing, "verticalSizing")},
+		Fit:     layout.Pair[bool]{b.sizing(layout.X) == "auto", b.sizing(layout.Y) == "auto"},
 		Padding: layout.Edges{Top: c.TopPadding, Right: c.RightPadding, Bottom: c.BottomPadding, Left: c.LeftPadding},
 		Gap:     layout.Pair[float64]{c.ColumnGap, c.RowGap}, AlignItems: c.AlignItems, AlignContent: c.AlignContent, JustifyItems: c.JustifyItems,
 		JustifyContent: first(c.JustifyContent, justify),
@@ -286,6 +280,20 @@ func first(said, usual string) string {
 		return usual
 	}
 	return said
+}
+
+// sizing is how large a shape is on an axis: fix as it says itself, fill as its board has room, auto as what it holds. What it is as a part of another
+// layout comes before what its own layout says, and the shape.
+func (s *Shape) sizing(axis int) string {
+	name := layout.Pair[string]{"horizontalSizing", "verticalSizing"}[axis]
+	for _, from := range []string{"layoutChild", "flex", "grid"} {
+		said, _ := readPart[map[string]any](s, from)
+		if how, _ := said[name].(string); how != "" {
+			return how
+		}
+	}
+	how, _ := readPart[string](s, name)
+	return how
 }
 
 // arrange lays out what a board holds, and the boards in it. One of them may turn out to need another size than it was given room for: then once more.
@@ -328,7 +336,7 @@ func (s *Scene) item(b, c *Shape, child layoutChild) layout.Item {
 	straight := turned(c.Rotation-b.Rotation) == 0 && c.Type != Group
 	i := layout.Item{
 		Size: layout.Pair[float64]{box.W, box.H}, Align: child.AlignSelf,
-		Fill:   layout.Pair[bool]{straight && (child.HorizontalSizing == "fill"), straight && child.VerticalSizing == "fill"},
+		Fill:   layout.Pair[bool]{straight && c.sizing(layout.X) == "fill", straight && c.sizing(layout.Y) == "fill"},
 		Margin: layout.Edges{Top: child.TopMargin, Right: child.RightMargin, Bottom: child.BottomMargin, Left: child.LeftMargin},
 		Cell:   layout.Cell{Row: cell.Row, Column: cell.Column, RowSpan: cell.RowSpan, ColumnSpan: cell.ColumnSpan},
 	}
