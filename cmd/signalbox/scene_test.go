@@ -91,7 +91,10 @@ func TestSceneOnThePage(t *testing.T) {
 	defer stop()
 	browsertest.Do(t, tab, chromedp.Navigate(page))
 	id := drawn(t, tab, "poster for Friday: Summer party, 8 pm, garden")
-	browsertest.Do(t, tab, chromedp.Navigate(page+"/scenes"), chromedp.WaitVisible(chromedp.CSS(".scenes a")))
+	browsertest.Do(t, tab, chromedp.Navigate(page), chromedp.Click(chromedp.CSS(`nav a[href="/scenes"]`)), chromedp.WaitVisible(chromedp.CSS(".scenes a")))
+	if !browsertest.Is(t, tab, `document.querySelector("nav a[aria-current]").getAttribute("href") === "/scenes"`) {
+		t.Error("the navigation does not say that these are the drawings")
+	}
 	browsertest.Becomes(t, tab, `[...document.querySelectorAll(".scenes img")].every((i) => i.naturalWidth > 0)`)
 	browsertest.Accessible(t, tab, "the list of drawings")
 	browsertest.Shot(t, tab, "scenes")
