@@ -183,6 +183,21 @@ func TestSceneOnThePage(t *testing.T) {
 		key(kb.Delete)
 		browsertest.Becomes(t, tab, fmt.Sprintf(`%s === %d`, count, n+1))
 	})
+	t.Run("a board is laid out as a column with a gap, and not any more", func(t *testing.T) {
+		tops := `[...document.querySelectorAll(".hit.text")].map((h) => h.getBoundingClientRect().x)`
+		set := func(name, value string) {
+			t.Helper()
+			browsertest.Becomes(t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#props [name=%s]"); if (e.closest("label").hidden) return false; e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`, name, value))
+		}
+		board := `document.querySelector(".hit.board")`
+		browsertest.Becomes(t, tab, board+` !== null && (`+board+`.focus(), document.querySelectorAll(".hit.on").length === 1)`)
+		set("layout", "column")
+		set("gap", "12")
+		browsertest.Becomes(t, tab, `(() => { const x = `+tops+`; return x.length > 2 && Math.max(...x) - Math.min(...x) < 2; })()`)
+		key("z", chromedp.ModifierCtrl)
+		key("z", chromedp.ModifierCtrl)
+		browsertest.Becomes(t, tab, `document.querySelector("#props [name=layout]").value === "none"`)
+	})
 	t.Run("a picture among the results is put in", func(t *testing.T) {
 		browsertest.Do(t, tab, chromedp.Navigate(page+"/scenes/"+id))
 		ready()
