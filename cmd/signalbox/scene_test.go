@@ -211,6 +211,11 @@ func TestSceneOnThePage(t *testing.T) {
 		browsertest.Becomes(t, tab, `document.querySelector("[aria-label$='Autumn fair']") !== null`)
 	})
 	t.Run("it fits a narrow window and a dark one, and is there without script", func(t *testing.T) {
+		browsertest.Do(t, tab, chromedp.EmulateViewport(browsertest.Phone.Width, browsertest.Phone.Height, chromedp.EmulateTouch), chromedp.Navigate(page+"/scenes"))
+		browsertest.WindowShot(t, tab, "scenes-phone")
+		if !browsertest.Is(t, tab, `[...document.querySelectorAll(".bar nav a")].every((a) => a.getBoundingClientRect().left >= 0 && a.getBoundingClientRect().right <= innerWidth)`) {
+			t.Error("the navigation does not fit a phone")
+		}
 		browsertest.Do(t, tab, chromedp.EmulateViewport(320, 700, chromedp.EmulateTouch), browsertest.Dark(), chromedp.Navigate(page+"/scenes/"+id))
 		ready()
 		if !browsertest.Is(t, tab, browsertest.Fits) {
