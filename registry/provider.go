@@ -224,9 +224,18 @@ type Output struct {
 	Type string // image, video, audio, file, text
 	Text string
 	Info MediaInfo
+	// Subject is what a picture shows, where that goes on changing; the zero value is nothing of the kind.
+	Subject Subject
 	// Open fetches the content; it may be called again after an error. The caller closes it and
 	// bounds what it reads.
 	Open func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Subject is a thing of which pictures are made again when it changes, such as a drawing: a chat shows the picture of its latest version in
+// place of the one before. IDs are unique within a service.
+type Subject struct {
+	ID      string `json:"id"`
+	Version int64  `json:"version"` // grows with each change
 }
 
 // Usage is what the provider says a run consumed. Members that a provider can't tell are zero.

@@ -160,7 +160,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.render, err = render.New(render.Config{
-		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil,
+		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil, Drawings: cfg.Drawings != nil,
 	})
 	if err != nil {
 		return nil, err

@@ -30,6 +30,8 @@ type Draft struct {
 	Told         int         `json:"told,omitempty"`  // so many of them were shown with a question
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
+	// Replaces is the message that what comes of it is shown in: it shows what is going to change.
+	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
 	Format  *Format `json:"-"` // understood from words just now
 	Anew    bool    `json:"-"` // begun by a command just now: its run ends what was asked before

@@ -218,6 +218,9 @@ func pressOnce(ctx context.Context, t *turn.Turn, k store.Keyboard, action strin
 	if errors.Is(err, turn.ErrNotDone) {
 		return t.Services.Store.Keyboards.Release(ctx, k.ID, action)
 	}
+	if errors.Is(err, turn.ErrReplaces) {
+		return nil
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			err = errors.Join(err, t.Services.Store.Keyboards.Release(ctx, k.ID, action))
