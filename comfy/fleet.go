@@ -58,6 +58,7 @@ type Fleet struct {
 	engines   []*Engine
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
+	triggers  triggers
 }
 
 // Engine is one server of a fleet.
@@ -128,7 +129,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = ahead
 	}
-	f := &Fleet{cfg: cfg}
+	f := &Fleet{cfg: cfg, triggers: triggers{words: make(map[string]trigger)}}
 	for _, u := range urls {
 		name := EngineName(u)
 		f.engines = append(f.engines, &Engine{
@@ -181,6 +182,7 @@ func (f *Fleet) Refresh(ctx context.Context) {
 		wg.Go(func() { changed[i] = f.probe(ctx, e) })
 	}
 	wg.Wait()
+	changed = append(changed, f.readTriggers(ctx))
 	if slices.Contains(changed, true) && f.cfg.OnChange != nil && ctx.Err() == nil {
 		f.cfg.OnChange()
 	}

@@ -152,7 +152,7 @@ func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[templateKey] = d.ref
-	describeLoras(&tool, w.cfg.Loras)
+	w.describeLoras(&tool)
 	w.markMissing(&tool, d.need)
 	return tool, nil
 }
