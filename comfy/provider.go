@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/fees"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -28,6 +29,7 @@ const Service = "comfyui"
 type Provider struct {
 	cfg     ProviderConfig
 	seconds *prometheus.HistogramVec
+	badges  fees.Badges
 }
 
 // ProviderConfig wires a Provider. Fleet and Workflows are required.
@@ -128,7 +130,9 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	spell(e.knowledge().info, applied.Prompt)
 	keepResults(applied.Prompt)
 	id, client := handleOf(c), e.client()
-	ticket, err := newPlan(tpl, applied.Prompt).ticket(c, e, client)
+	pl := newPlan(tpl, applied.Prompt)
+	pl.Fees = p.fees(ctx, e, c, tpl)
+	ticket, err := pl.ticket(c, e, client)
 	if err != nil {
 		return registry.Ticket{}, err
 	}
@@ -163,20 +167,6 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 		return registry.Ticket{}, submitError(e, partial)
 	}
 	return ticket, nil
-}
-
-// extraData is what accompanies a prompt: the key for partners' services, where one of its nodes calls them.
-func (p *Provider) extraData(e *Engine, prompt graph.Prompt) map[string]any {
-	info := e.knowledge().info
-	if p.cfg.PartnerKey == "" || info == nil {
-		return nil
-	}
-	for _, n := range prompt {
-		if class, ok := info.Class(n.Class); ok && class.APINode {
-			return map[string]any{"api_key_comfy_org": p.cfg.PartnerKey}
-		}
-	}
-	return nil
 }
 
 // note has the caller keep where the prompt goes.
@@ -279,7 +269,9 @@ func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (re
 		if err := json.Unmarshal(tpl.Binding.Prompt, &pristine); err != nil {
 			return registry.Ticket{}, false, fmt.Errorf("template of %s: %w", c.Tool.ToolID, err)
 		}
-		t, err := newPlan(tpl, pristine).ticket(c, engines[i], clients[i])
+		pl := newPlan(tpl, pristine)
+		pl.Fees = p.fees(ctx, engines[i], c, tpl)
+		t, err := pl.ticket(c, engines[i], clients[i])
 		return t, err == nil, err
 	}
 	if silent := errors.Join(errs...); silent != nil {
@@ -389,7 +381,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 			}
 		}
 	}
-	result := &registry.Result{Usage: registry.Usage{RunTime: o.RunTime, Machine: e.machine()}}
+	result := &registry.Result{Usage: e.usage(o, pl)}
 	for _, out := range pl.Outputs {
 		results := entry.Results(out.Node)
 		p.cfg.Workflows.cfg.Learned.gave(ctx, pl.Classes[out.Node], results)
@@ -442,7 +434,7 @@ func (e *Engine) machine() string {
 	return ""
 }
 
-// Price tells the GPU that the call would run on.
+// Price tells the GPU that the call would run on, and what partners' services would take for it.
 func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
 	tpl, err := p.cfg.Workflows.forTool(ctx, c.Tool)
 	if err != nil {
@@ -450,7 +442,7 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 	}
 	for _, e := range p.cfg.Fleet.engines {
 		if k := e.knowledge(); k.info != nil && k.err == nil && len(missing(k.info, tpl.Need)) == 0 {
-			return registry.Price{Machine: e.machine()}, nil
+			return registry.Price{Machine: e.machine(), FeesUSD: sumOf(p.fees(ctx, e, c, tpl), nil)}, nil
 		}
 	}
 	return registry.Price{}, nil
