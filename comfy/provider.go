@@ -97,14 +97,18 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		if err != nil {
 			return registry.Ticket{}, err
 		}
-		t, err := p.submitTo(ctx, e, c, tpl)
+		send := p.submitTo
+		if e.endpoint != nil {
+			send = p.submitJob
+		}
+		t, err := send(ctx, e, c, tpl)
 		done(err == nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return t, err
 		case errors.Is(err, api.ErrUnreached):
 			p.cfg.Fleet.lose(e, err)
-		case isRefusal(err):
+		case isRefusal(err) || errors.Is(err, errUnfit):
 			refused[e] = err
 		default:
 			return t, err
@@ -246,7 +250,7 @@ func (p *Provider) mayHave(c registry.Call) []*Engine {
 			return []*Engine{e}
 		}
 	case c.Sending == nil && (c.Repeated || c.Handle == ""):
-		return p.cfg.Fleet.engines
+		return p.cfg.Fleet.servers()
 	}
 	return nil
 }
@@ -254,6 +258,12 @@ func (p *Provider) mayHave(c registry.Call) []*Engine {
 // find looks for a prompt where it may be, at once. An engine that does not answer may have it, so the call has to
 // come again later: sending the prompt once more could run and cost it twice.
 func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (registry.Ticket, bool, error) {
+	if c.Sent != nil {
+		if e, ok := p.cfg.Fleet.engine(c.Sent.Endpoint); ok && e.endpoint != nil {
+			t, err := sentJob(*c.Sent)
+			return t, err == nil, err
+		}
+	}
 	engines := p.mayHave(c)
 	if c.Sent != nil && len(engines) > 0 && p.cfg.Fleet.mustLeave(engines[0], tpl.Need) {
 		return registry.Ticket{}, false, gone(engines[0])
@@ -318,6 +328,9 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	e, err := p.engineOf(t)
 	if err != nil {
 		return registry.Progress{}, err
+	}
+	if e.endpoint != nil {
+		return p.pollJob(ctx, e, t)
 	}
 	pl, err := planOf(t)
 	if err != nil {
@@ -441,7 +454,7 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 		return registry.Price{}, err
 	}
 	for _, e := range p.cfg.Fleet.engines {
-		if k := e.knowledge(); k.info != nil && k.err == nil && len(missing(k.info, tpl.Need)) == 0 {
+		if k := e.knowledge(); k.info != nil && k.err == nil && len(e.lacks(k.info, tpl.Need)) == 0 {
 			return registry.Price{Machine: e.machine(), FeesUSD: sumOf(p.fees(ctx, e, c, tpl), nil)}, nil
 		}
 	}
@@ -453,6 +466,9 @@ func (p *Provider) Find(_ context.Context, c registry.Call) (registry.Ticket, er
 	if c.Sent == nil {
 		return registry.Ticket{}, registry.Say(registry.CodeLost, said.EngineUnsent)
 	}
+	if e, ok := p.cfg.Fleet.engine(c.Sent.Endpoint); ok && e.endpoint != nil {
+		return sentJob(*c.Sent)
+	}
 	return *c.Sent, nil
 }
 
@@ -462,6 +478,12 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	var errs []error
 	for _, e := range p.cfg.Fleet.engines {
 		if t.Endpoint != "" && t.Endpoint != e.Name {
+			continue
+		}
+		if e.endpoint != nil {
+			if t.Endpoint == e.Name {
+				errs = append(errs, e.cancelJob(ctx, t))
+			}
 			continue
 		}
 		err := stop(ctx, e, t.ProviderID)

@@ -97,7 +97,7 @@ func (f *Fleet) readTriggers(ctx context.Context) (found bool) {
 func (f *Fleet) loraMetadata(ctx context.Context, file string) (api.Metadata, error) {
 	var failed error
 	for _, e := range f.engines {
-		if !e.knowledge().up() {
+		if !e.knowledge().up() || e.endpoint != nil {
 			continue
 		}
 		meta, err := e.Client.ModelMetadata(ctx, loraFolder, file)

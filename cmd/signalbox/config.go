@@ -36,6 +36,7 @@ type Config struct {
 	Store                     settings.Store // of files; its zero value: DATA_DIR
 	Engines                   []*url.URL
 	Loras                     map[string]comfy.Lora
+	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
 	Public                    *url.URL      // nil: none
 	TelegramAPI               *url.URL
@@ -136,6 +137,8 @@ func (c *Config) checkAddresses(p *problems) {
 		c.Engines = append(c.Engines, u)
 	}
 	_, err := engineHeaders(*c)
+	p.add(err)
+	c.Endpoints, err = endpoints(*c)
 	p.add(err)
 	c.Loras, err = loras(*c)
 	p.add(err)

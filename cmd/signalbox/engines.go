@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/internal/outbound"
 )
 
 // engineHeaders reads COMFYUI_HEADERS_FILE: what goes along with requests to engines, by their names. An error shows no header.
@@ -41,4 +42,16 @@ func engineHeaders(c Config) (map[string]http.Header, error) {
 		headers[comfy.EngineName(u)] = h
 	}
 	return headers, nil
+}
+
+// endpoints reads COMFYUI_SERVERLESS_FILE. Results come from addresses that the endpoints give, which must not lead inside.
+func endpoints(c Config) ([]*comfy.Endpoint, error) {
+	if c.ComfyUIServerless == "" {
+		return nil, nil
+	}
+	list, err := comfy.ReadEndpoints(c.ComfyUIServerless, nil, outbound.NewClient(splitList(c.OutboundAllow)))
+	if err != nil {
+		return nil, fmt.Errorf("COMFYUI_SERVERLESS_FILE: %w", err)
+	}
+	return list, nil
 }
