@@ -244,12 +244,14 @@ type Usage struct {
 	Tokens  int64
 	Machine string // GPU name for rateSource machine
 	CostUSD string // exact decimal in US dollars as the provider charged it, for rateSource api
+	FeesUSD string // exact decimal of what others charged for parts of the run, for models with fees; "" where that is not known
 }
 
 // Price is a rate known before the run. Empty members mean: as the definition says.
 type Price struct {
 	Machine string
 	CostUSD string
+	FeesUSD string // see Usage.FeesUSD
 	// Parts says that the call is made of runs of their own, which hold and pay for themselves: CostUSD is what they cost at most.
 	Parts bool
 }

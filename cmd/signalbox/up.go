@@ -187,7 +187,7 @@ func (a *app) startEngines(ctx context.Context) error {
 		return err
 	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
-		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, GoneAfter: a.cfg.GoneAfter,
+		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
 	})
 	a.fleet.Refresh(ctx)
 	return nil

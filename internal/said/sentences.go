@@ -81,6 +81,7 @@ var (
 	EnginePart              = sentence("enginePart")
 	EngineRefused           = sentence("engineRefused")
 	EngineReleased          = sentence("engineReleased")
+	EngineReturns           = sentence("engineReturns")
 	EngineSilent            = sentence("engineSilent")
 	EngineSilentNow         = sentence("engineSilentNow")
 	EngineStopping          = sentence("engineStopping")

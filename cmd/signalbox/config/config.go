@@ -37,6 +37,7 @@ type Config struct {
 	Store                     settings.Store // of files; its zero value: DATA_DIR
 	Engines                   []*url.URL
 	Loras                     map[string]comfy.Lora
+	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
 	Public                    *url.URL      // nil: none
 	TelegramAPI               *url.URL
@@ -137,6 +138,8 @@ func (c *Config) checkAddresses(p *problems) {
 		c.Engines = append(c.Engines, u)
 	}
 	_, err := c.EngineHeaders()
+	p.add(err)
+	c.Endpoints, err = c.readEndpoints()
 	p.add(err)
 	c.Loras, err = c.readLoras()
 	p.add(err)
