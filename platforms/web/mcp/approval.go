@@ -204,6 +204,9 @@ func told(text *strings.Builder, p registry.Preview) {
 	if more := len(p.Touches) - most; more > 0 {
 		fmt.Fprintf(text, "\n… and %d more", more)
 	}
+	for i, part := range p.Parts {
+		fmt.Fprintf(text, "\n%d. %s, $%s at most", i+1, part.Name, part.CostUSD)
+	}
 }
 
 func (s *Server) seal(a approval) (string, error) {
