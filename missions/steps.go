@@ -36,6 +36,9 @@ func stepsTool() registry.Tool {
 		CostingModel: &registry.CostingModel{Rate: "0", Unit: registry.UnitRequest, RateSource: registry.RateAPI},
 		InputSchema:  registry.InputSchema{{Name: "steps", Type: registry.TypeString, Required: true, Schema: json.RawMessage(stepsSchema)}},
 		OutputSchema: registry.OutputSchema{},
+		Localized: map[string]registry.Words{
+			"de": {DisplayName: "Mehrere Schritte"}, "es": {DisplayName: "Varios pasos"}, "ru": {DisplayName: "Несколько шагов"}, "zh": {DisplayName: "多个步骤"},
+		},
 	}
 }
 
