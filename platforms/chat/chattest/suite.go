@@ -48,6 +48,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, siteWork())
 	maps.Copy(all, askings())
 	maps.Copy(all, stepwise())
+	maps.Copy(all, improving())
 	return all
 }
 

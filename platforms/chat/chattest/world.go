@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -65,6 +66,8 @@ type World struct {
 	Example func(language string) (turn.Example, error)
 	// Agent answers what is said without a command; nil: nobody does.
 	Agent turn.Agent
+	// Journal keeps questions and has them paid; nil: nothing is kept.
+	Journal agent.Journal
 	// Site is run from the chat; nil: there is none.
 	Site turn.Site
 	// Takes says which words after a tool's command are for a model; nil: none are.
