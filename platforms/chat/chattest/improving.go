@@ -11,11 +11,11 @@ import (
 // improving is how people have a prompt rewritten.
 func improving() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"/improve shows a better prompt as a difference, and runs nothing": improveWords,
-		"/improve in reply to a result goes on from what it was made of":   improveResult,
-		"/improve keeps what one had":                                      improveMine,
-		"/improve without a model has styles":                              improveStyles,
-		"/improve says what is missing, and what a model's trouble is":     improveTrouble,
+		"improve: shows a better prompt as a difference, and runs nothing": improveWords,
+		"improve: in reply to a result goes on from what it was made of":   improveResult,
+		"improve: keeps what one had":                                      improveMine,
+		"improve: without a model has styles":                              improveStyles,
+		"improve: says what is missing, and what a model's trouble is":     improveTrouble,
 	}
 }
 

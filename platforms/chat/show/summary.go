@@ -89,7 +89,7 @@ func (v Voice) steps(parts []registry.Part) chat.Text {
 func (v Voice) partValue(in registry.PartInput) string {
 	switch {
 	case in.From > 0:
-		return v.Line("asked.step.from", "n", in.From)
+		return v.Line("asked.stepFrom", "n", in.From)
 	case in.Value == "":
 		return string(in.Type)
 	}

@@ -94,7 +94,7 @@ func steps(voice i18n.Voice, parts []registry.Part) []givenValue {
 		for _, in := range part.Inputs {
 			value := cmp.Or(in.Value, string(in.Type))
 			if in.From > 0 {
-				value = voice.Line("asked.step.from", "n", in.From)
+				value = voice.Line("asked.stepFrom", "n", in.From)
 			}
 			given = append(given, in.Label+": "+value)
 		}
