@@ -25,7 +25,7 @@ func rewriting(better string) func(context.Context, agent.Conversation) (agent.T
 }
 
 func improveWords(s *scene) {
-	m := s.thinks(rewriting("a crimson bicycle before a white wall"))
+	m := s.thinks(rewriting("a crimson bicycle"))
 	s.say("/improve a red bicycle")
 	choice := s.labelled("Use this", "a [−red−] crimson bicycle before a white wall", "Nothing has been run")
 	if !choice.Has("Keep mine") || !strings.Contains(m.heard(), "<prompt>a red bicycle</prompt>") {
@@ -37,7 +37,7 @@ func improveWords(s *scene) {
 	s.Handled()
 	s.noRun()
 	s.press(offer, "Run Painter (under $0.01)")
-	s.input(s.Call(0), "prompt", "a crimson bicycle before a white wall")
+	s.input(s.Call(0), "prompt", "a crimson bicycle")
 }
 
 func improveResult(s *scene) {
