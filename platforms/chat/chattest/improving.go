@@ -27,7 +27,7 @@ func rewriting(better string) func(context.Context, agent.Conversation) (agent.T
 func improveWords(s *scene) {
 	m := s.thinks(rewriting("a crimson bicycle"))
 	s.say("/improve a red bicycle")
-	choice := s.labelled("Use this", "a [−red−] crimson bicycle before a white wall", "Nothing has been run")
+	choice := s.labelled("Use this", "a [−red−] crimson bicycle", "Nothing has been run")
 	if !choice.Has("Keep mine") || !strings.Contains(m.heard(), "<prompt>a red bicycle</prompt>") {
 		s.t.Errorf("the choice is %v, the model heard %q", choice.Buttons, m.heard())
 	}
