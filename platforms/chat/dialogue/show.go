@@ -67,6 +67,9 @@ func bound(t *turn.Turn, answer agent.Answer) chat.Text {
 
 // failure says why there is no answer. What a model's service refuses is the operator's to mend.
 func (d *Dialogue) failure(ctx context.Context, t *turn.Turn, cause error) chat.Text {
+	if text := start.NoRoom(ctx, t, cause); text != nil {
+		return text
+	}
 	var said *registry.Error
 	if errors.As(cause, &said) {
 		switch said.Code {
