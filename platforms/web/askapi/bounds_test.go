@@ -30,8 +30,8 @@ func TestAQuestionBeyondALimitSaysWhich(t *testing.T) {
 		status int
 		words  string
 	}{
-		"day":     {limit(runs.LimitDayCap), http.StatusTooManyRequests, "of the limit of $0.02 today"},
-		"month":   {limit(runs.LimitMonthCap), http.StatusTooManyRequests, "of the limit of $0.02 this month"},
+		"day":     {limit(runs.LimitDayCap), http.StatusTooManyRequests, "is spent or set aside today"},
+		"month":   {limit(runs.LimitMonthCap), http.StatusTooManyRequests, "is spent or set aside this month"},
 		"key":     {limit(runs.LimitBudget), http.StatusTooManyRequests, "from this budget, such as the API key's"},
 		"house":   {&agent.BoundError{Stop: agent.StopDayMoney}, http.StatusOK, `"notice":"`},
 		"balance": {billing.ErrInsufficient{Have: 1, Need: billing.Dollar}, http.StatusPaymentRequired, "$1"},
