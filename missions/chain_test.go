@@ -16,7 +16,8 @@ func withChains(t *testing.T) *house {
 	t.Helper()
 	h := newHouse(t)
 	chains := NewChains(h.pool, func() *Service { return h.Service })
-	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{registrytest.NewLoader("fixed", travel()...), chains}})
+	h.loader = registrytest.NewLoader("fixed", travel()...)
+	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader, chains}})
 	if err == nil {
 		_, err = known.Reload(t.Context())
 	}

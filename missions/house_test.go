@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -177,6 +178,10 @@ func travel() []registry.Tool {
 		tool("flight", books(nil)), cancels("flight", "perfect"), tool("hotel", books(nil)), cancels("hotel", "perfect"), tool("car", books(nil)), cancels("car", "best-effort"),
 		tool("ferry", books(map[string]any{"inputs": map[string]any{"booking_id": "{{outputs.ticket.number}}"}})), cancels("ferry", "perfect"),
 		tool("train", books(map[string]any{"windowSeconds": "3600"})), cancels("train", "perfect"),
+		tool("visa", func(t *registry.Tool) {
+			t.InputSchema = append(t.InputSchema, registry.InputField{Name: "passport", Type: registry.TypeString})
+			t.PIIRequired = []string{"passport"}
+		}),
 		tool("publish"), tool("look", func(t *registry.Tool) { t.Capability, t.CostingModel = registry.CapabilityRead, nil }),
 		tool("paint", image), tool("frame", image), tool("jet", func(t *registry.Tool) { t.CostingModel.Rate = "2" }),
 	}
@@ -197,6 +202,7 @@ type house struct {
 	pool    *pgxpool.Pool
 	ledger  *billing.Ledger
 	tools   *catalog.Registry
+	loader  *registrytest.Loader // of the tools, in a house with chains
 	adapt   func(*Config)
 	may     func(toolID string) error
 	chains  *Chains      // nil: none

@@ -140,6 +140,25 @@ type Preview struct {
 	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
 	// versions that are not the present ones any more.
 	Touches []Touch `json:"touches,omitempty"`
+	// Parts are the calls that the call is made of, in their order, each as it would be made now; none: it is one of itself.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Part is one of several calls that are approved together.
+type Part struct {
+	ToolID  string      `json:"toolId"`
+	Name    string      `json:"name"`    // of the tool, for people
+	Version string      `json:"version"` // changes whenever the part would do something else
+	Inputs  []PartInput `json:"inputs,omitempty"`
+	CostUSD string      `json:"costUsd"` // the most that it may cost, an exact decimal
+}
+
+// PartInput is a value that a part was given, for people to read. The rest are the defaults of its tool.
+type PartInput struct {
+	Label string    `json:"label"`
+	Type  InputType `json:"type"`
+	Value string    `json:"value,omitempty"` // none of a file that we store
+	From  int       `json:"from,omitempty"`  // the place of the part whose output it is, from 1 on; 0: of none
 }
 
 // Touch is one thing that a call would change.

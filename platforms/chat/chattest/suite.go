@@ -48,6 +48,8 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, sayings())
 	maps.Copy(all, siteWork())
 	maps.Copy(all, askings())
+	maps.Copy(all, stepwise())
+	maps.Copy(all, improving())
 	return all
 }
 

@@ -19,9 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -64,6 +66,8 @@ type World struct {
 	Example func(language string) (turn.Example, error)
 	// Agent answers what is said without a command; nil: nobody does.
 	Agent turn.Agent
+	// Journal keeps questions and has them paid; nil: nothing is kept.
+	Journal agent.Journal
 	// Site is run from the chat; nil: there is none.
 	Site turn.Site
 	// Takes says which words after a tool's command are for a model; nil: none are.
@@ -72,9 +76,11 @@ type World struct {
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
-	Runs    *runner.Service
-	Router  *router.Router
-	stopRun func()
+	Runs     *runner.Service
+	Missions *missions.Service
+	Router   *router.Router
+	chains   *missions.Chains
+	stopRun  func()
 }
 
 // NewWorld builds the house with these tools and starts it. It stops with the test.
@@ -91,7 +97,8 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 		w.Pool = postgrestest.New(t)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
-	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader}})
+	w.chains = missions.NewChains(w.Pool, func() *missions.Service { return w.Missions })
+	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader, w.chains}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +136,19 @@ func (w *World) Start() {
 			return chatstore.Forget(ctx, tx, accountID)
 		},
 	})
+	providers := map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}, missions.ChainService: {Submitter: w.chains}}
 	w.Runs, err = runner.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
-		Providers:  map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}},
+		Providers:  providers,
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Missions, err = missions.New(missions.Config{
+		Pool: w.Pool, Registry: w.Registry, Runs: w.Runs, Ledger: w.Ledger, Providers: providers, Media: w.Files, Logger: log,
+		May: func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -147,6 +162,9 @@ func (w *World) Start() {
 	}
 	ctx := context.WithoutCancel(w.t.Context())
 	if err := w.Runs.Start(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Missions.Start(ctx); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.Router.Start(ctx); err != nil {
@@ -191,6 +209,9 @@ func (w *World) Stop() {
 	w.stopRun = nil
 	if err := w.Router.Stop(ctx); err != nil {
 		w.t.Errorf("stop the router: %v", err)
+	}
+	if err := w.Missions.Stop(ctx); err != nil {
+		w.t.Errorf("stop the missions: %v", err)
 	}
 	if err := w.Runs.Stop(ctx); err != nil {
 		w.t.Errorf("stop the runs: %v", err)

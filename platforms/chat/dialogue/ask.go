@@ -66,7 +66,7 @@ const (
 func compose(ctx context.Context, t *turn.Turn, tool *registry.Tool) (agent.Question, error) {
 	where := store.Target{Chat: t.In.Chat, Request: t.In.Answers(), Language: t.Language(), Person: t.In.From.ExternalID, Asked: t.In.IDs[0]}
 	q := agent.Question{
-		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Context: start.CallContext(t),
+		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: start.CallContext(t),
 		Origin: runs.Origin{Platform: t.In.Platform, Target: where.Encode()}, May: may(t),
 	}
 	if tool != nil {

@@ -65,6 +65,7 @@ func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
 		{Name: "delete_my_data", Do: told(menus.EraseCommand)},
 		{Name: "why", Do: told(menus.WhyCommand)},
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
+		{Name: "improve", Do: told(menus.ImproveCommand), Shared: true, Inputs: registry.InputSchema{takesText("prompt")}},
 	}
 	if site {
 		list = append(list,

@@ -83,6 +83,9 @@ type Agent interface {
 	Decline(ctx context.Context, t *Turn, k store.Keyboard) error
 	// Affirmed takes a message as the answer to the card that a prompt belongs to; false: it is none, but a request of its own.
 	Affirmed(ctx context.Context, t *Turn, p store.Prompt) (answered bool, err error)
+	// Rewrite improves a prompt for an input of a tool; nothing is run. refused says why there is none; neither: no model answers in this
+	// chat.
+	Rewrite(ctx context.Context, t *Turn, tool *registry.Tool, input registry.InputField, prompt string) (better string, refused chat.Text, err error)
 	// Forget ends what is being answered for the person and forgets what was said in this chat.
 	Forget(ctx context.Context, t *Turn) error
 }
