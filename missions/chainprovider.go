@@ -118,7 +118,7 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 	if err != nil {
 		return ticket, err
 	}
-	_, err = s.create(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID}, "", chain.draft(call.Inputs))
+	_, err = s.create(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Origin: run.Origin}, "", chain.draft(call.Inputs))
 	return ticket, err
 }
 
@@ -131,12 +131,7 @@ func (c *Chains) Poll(ctx context.Context, t registry.Ticket) (registry.Progress
 	if err != nil {
 		return registry.Progress{}, err
 	}
-	done := 0
-	for _, leg := range m.Legs {
-		if leg.Progress.Status == LegDone {
-			done++
-		}
-	}
+	done := m.Done()
 	p := registry.Progress{State: registry.RunRunning, Fraction: float64(done) / float64(len(m.Legs)), HasFraction: true, Stage: fmt.Sprintf("%d/%d", done, len(m.Legs))}
 	switch {
 	case m.Status == Succeeded:

@@ -249,6 +249,7 @@ func (c *Config) checkPeople(p *problems) {
 		p.unless(err == nil && n >= 0 && n <= maxMB, limit.variable, limit.found, "a whole number of megabytes, 0 for no limit")
 		*limit.into = n << 20
 	}
+	p.unless(isBatch(c.BatchRuns), "BATCH_RUNS", c.BatchRuns, batchExpected)
 	days, err := strconv.Atoi(c.KeepResultsDays)
 	p.unless(err == nil && days >= 0 && days <= maxDays, "KEEP_RESULTS_DAYS", c.KeepResultsDays, "a whole number of days, 0 for ever")
 	c.KeepResults = time.Duration(days) * 24 * time.Hour

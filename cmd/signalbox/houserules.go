@@ -22,6 +22,7 @@ const (
 	accessSetting      = "access"
 	atOnceSetting      = "runs-at-once"
 	perDaySetting      = "runs-per-day"
+	batchSetting       = "batch-runs"
 	streamsSetting     = "streams-at-once"
 	uploadSetting      = "upload-mb"
 	resultSetting      = "result-mb"
@@ -80,6 +81,7 @@ func houseRuleList(c Config) ([]houseRule, error) {
 		rule(accessSetting, "Access", "Who may use the tools", "ACCESS", c.Access, accessOpen, c.Access, "open: whoever comes; listed: only those whom a rule allows.", false, expects("open or listed", func(v string) bool { return oneOf(v, accessOpen, accessListed) })),
 		rule(atOnceSetting, "Limits of each account", "Runs at once", "RUNS_AT_ONCE", c.RunsAtOnce, "", strconv.Itoa(limits.AtOnce), "0: no limit.", false, wholeNumber),
 		rule(perDaySetting, "Limits of each account", "Runs a day", "RUNS_PER_DAY", c.RunsPerDay, "0", strconv.Itoa(limits.PerDay), "In UTC; 0: no limit.", false, wholeNumber),
+		rule(batchSetting, "Limits of each account", "Runs of one batch", "BATCH_RUNS", c.BatchRuns, "100", c.BatchRuns, "For /batch and /again.", false, expects(batchExpected, isBatch)),
 		rule(streamsSetting, "Limits of each account", "Event streams at once", "STREAMS_AT_ONCE", c.StreamsAtOnce, "20", strconv.Itoa(limits.Streams), "0: no limit.", false, wholeNumber),
 		rule(uploadSetting, "Limits of each account", "Megabytes of uploads", "UPLOAD_MB", c.UploadMB, "", strconv.FormatInt(limits.UploadBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		rule(resultSetting, "Limits of each account", "Megabytes of results", "RESULT_MB", c.ResultMB, "", strconv.FormatInt(limits.ResultBytes>>20, 10), "0: no limit.", false, wholeNumber),
@@ -100,6 +102,16 @@ func expects(what string, ok func(string) bool) func(string) *string {
 		}
 		return &what
 	}
+}
+
+// maxBatchRuns bounds what an operator may let a batch have.
+const maxBatchRuns = 1000
+
+const batchExpected = "a whole number from 1 to 1000"
+
+func isBatch(v string) bool {
+	n, err := strconv.Atoi(v)
+	return err == nil && n >= 1 && n <= maxBatchRuns
 }
 
 const oneWord = "the id or the command of a tool: one word"
@@ -216,16 +228,18 @@ func (h *houseRules) margins() billing.Margins {
 // says gives one of the texts.
 func (h *houseRules) says(name string) turn.Saying { return func() string { return h.value(name) } }
 
+// number gives one that was checked when it was set.
+func (h *houseRules) number(name string) int {
+	n, _ := strconv.Atoi(h.value(name))
+	return n
+}
+
 // governs lets access and limits be those in force.
 func (h *houseRules) governs(c *users.Config) {
 	c.Defaults = func() (bool, users.Limits) {
-		number := func(name string) int {
-			n, _ := strconv.Atoi(h.value(name)) // it was checked
-			return n
-		}
 		limits := h.cfg.Limits
-		limits.AtOnce, limits.PerDay, limits.Streams = number(atOnceSetting), number(perDaySetting), number(streamsSetting)
-		limits.UploadBytes, limits.ResultBytes = int64(number(uploadSetting))<<20, int64(number(resultSetting))<<20
+		limits.AtOnce, limits.PerDay, limits.Streams = h.number(atOnceSetting), h.number(perDaySetting), h.number(streamsSetting)
+		limits.UploadBytes, limits.ResultBytes = int64(h.number(uploadSetting))<<20, int64(h.number(resultSetting))<<20
 		return h.value(accessSetting) == accessListed, limits
 	}
 }

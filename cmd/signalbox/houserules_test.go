@@ -37,7 +37,7 @@ func TestHouseRules(t *testing.T) {
 		t.Errorf("at first: %+v", s)
 	}
 	for name, value := range map[string]string{
-		accessSetting: "closed", atOnceSetting: "-1", perDaySetting: "many", uploadSetting: "1.5", marginSetting: `{"vidu": {"markup": "lots"}}`, supportSetting: "two\nlines", "nothing": "1",
+		accessSetting: "closed", atOnceSetting: "-1", perDaySetting: "many", batchSetting: "0", uploadSetting: "1.5", marginSetting: `{"vidu": {"markup": "lots"}}`, supportSetting: "two\nlines", "nothing": "1",
 	} {
 		if err := h.Set(ctx, name, value, "ann"); err == nil {
 			t.Errorf("%s is set to %q", name, value)

@@ -53,6 +53,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"ACCESS":                 {"closed"},
 		"RUNS_AT_ONCE":           {"many", "-1"},
 		"RUNS_PER_DAY":           {"1.5", "-1"},
+		"BATCH_RUNS":             {"many", "0", "1001"},
 		"STREAMS_AT_ONCE":        {"1.5", "-1"},
 		"API_RATE":               {"fast", "-1"},
 		"AUTO_RUN_READ":          {"sometimes"},

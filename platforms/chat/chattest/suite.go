@@ -47,6 +47,8 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, sayings())
 	maps.Copy(all, siteWork())
 	maps.Copy(all, askings())
+	maps.Copy(all, batches())
+	maps.Copy(all, chains())
 	return all
 }
 
