@@ -103,8 +103,8 @@ func (c *Chain) draft(inputs map[string]any) Draft {
 	return d
 }
 
-// follow gives the inputs of a leg the names that its tool has for them by now.
-func follow(tool registry.Tool, inputs map[string]any) {
+// Follow gives the inputs of a leg the names that its tool has for them by now.
+func Follow(tool registry.Tool, inputs map[string]any) {
 	for _, renamed := range tool.Migrations {
 		value, given := inputs[renamed.From]
 		if _, known := tool.InputSchema.Get(renamed.From); !given || known || len(renamed.When) > 0 {

@@ -142,7 +142,7 @@ func (s *Service) planLeg(ctx context.Context, accountID string, d DraftLeg, bef
 		return Leg{}, registry.Tool{}, err
 	}
 	if tool, there := s.cfg.Registry.Snapshot().Resolve(d.Tool); there {
-		follow(*tool, d.Inputs)
+		Follow(*tool, d.Inputs)
 	}
 	known, later := map[string]any{}, map[string]any{}
 	for name, value := range d.Inputs {

@@ -45,6 +45,7 @@ type frame struct {
 	Talks     bool   // there is a conversation
 	Framed    bool   // it is shown in a Mini App
 	Gallery   bool   // there is a gallery
+	Chains    bool   // there are chains and missions
 }
 
 // Show draws a page for a known account; its session may not be in a cookie yet.
@@ -59,7 +60,7 @@ func (p *Pages) ShowAs(w http.ResponseWriter, r *http.Request, a users.Account, 
 		return err
 	}
 	p.write(w, r, p.d.Voice(r, a), status, name, frame{
-		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery,
+		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery, Chains: p.d.cfg.Chains,
 	})
 	return nil
 }

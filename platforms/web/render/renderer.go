@@ -43,6 +43,8 @@ type Config struct {
 	Console string
 	// Gallery tells that there is a gallery.
 	Gallery bool
+	// Chains tells that there are chains and missions.
+	Chains bool
 	// Talks tells that there is a conversation.
 	Talks bool
 }
