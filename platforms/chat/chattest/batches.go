@@ -13,18 +13,18 @@ import (
 // batches are the ways to do again and to do many times.
 func batches() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"/again runs the last one of this chat once more, with a fresh seed":                           againOnce,
-		"/again 3 shows the total first, and runs three times once that is confirmed":                  againThrice,
-		"/batch runs a tool over lines under one confirmation, and what fails costs only itself":       batchOfLines,
-		"what failed in a batch can be run again":                                                      batchFailedAgain,
-		"/batch takes several pictures, with words for all of them":                                    batchOfPictures,
-		"/batch takes a CSV file whose header names the inputs":                                        batchOfTable,
-		"a column, a row or a number that can't be is named, and nothing runs":                         batchRefused,
-		"a batch that is not confirmed does nothing, and one that is stopped begins nothing more":      batchStopped,
-		"a batch goes on over a restart":                                                               batchOverRestart,
+		"again: it runs the last one of this chat once more, with a fresh seed":                        againOnce,
+		"again: a number shows the total first, and runs three times once that is confirmed":           againThrice,
+		"batch: it runs a tool over lines under one confirmation, and what fails costs only itself":    batchOfLines,
+		"batch: what failed can be run again":                                                          batchFailedAgain,
+		"batch: it takes several pictures, with words for all of them":                                 batchOfPictures,
+		"batch: it takes a CSV file whose header names the inputs":                                     batchOfTable,
+		"batch: a column, a row or a number that can't be is named, and nothing runs":                  batchRefused,
+		"batch: one that is not confirmed does nothing, and one that is stopped begins nothing more":   batchStopped,
+		"batch: it goes on over a restart":                                                             batchOverRestart,
 		"C21 a leg that can't be taken back asks in the chat that its mission was asked for in":        legAsks,
 		"C46 what could not be taken back is told in the chat, with the reference and whom to turn to": unresolvedTold,
-		"typed options of /batch do what its text does, where a platform has them":                     batchTyped,
+		"batch: typed options do what its text does, where a platform has them":                        batchTyped,
 	}
 }
 
@@ -60,7 +60,7 @@ func againOnce(s *scene) {
 func againThrice(s *scene) {
 	s.painted()
 	s.say("/again 3")
-	card := s.labelled("Go ahead", "3 × Painter", "together up to $0.0126")
+	card := s.labelled("Go ahead", "3 × Painter", "together $0.013 at most")
 	s.Handled()
 	if n := s.CountRuns(); n != 1 {
 		s.t.Fatalf("%d runs before it was confirmed", n)
@@ -96,7 +96,7 @@ func (s *scene) pictures() int {
 
 func batchOfLines(s *scene) {
 	s.say("/batch painter steps=5\na cat\n\na dog\na cow style=ink")
-	card := s.labelled("Go ahead", "3 × Painter", "1. a cat", "3. a cow", "Each up to $0.0042", "together up to $0.0126")
+	card := s.labelled("Go ahead", "3 × Painter", "1. a cat", "3. a cow", "Each under $0.01, together $0.013 at most")
 	s.noRun()
 	s.press(card, "Go ahead")
 	s.AwaitText(s.room, "started", "Results come")
@@ -109,7 +109,7 @@ func batchOfLines(s *scene) {
 	s.Succeed(cow, PictureOutput("picture"))
 	s.AwaitText(s.room, "2 of 3 are done", "✗ 2. a dog", "Cost: $0.0084")
 	s.Idle()
-	s.balance("0.9916")
+	s.balance("$0.99")
 	if n := s.pictures(); n != 2 {
 		s.t.Errorf("there are %d pictures, want 2", n)
 	}
@@ -254,7 +254,7 @@ func legAsks(s *scene) {
 	s.Succeed(s.callOf("the news"), registry.Output{Name: "result", Type: "text", Text: "published"})
 	s.Succeed(s.callOf("a flag"), PictureOutput("picture"))
 	s.AwaitMedia(s.room, "a flag")
-	s.AwaitText(s.room, "“A trip” is done", "Cost: under $0.01")
+	s.AwaitText(s.room, "“A trip” is done", "Cost: $0.0042")
 }
 
 func unresolvedTold(s *scene) {
@@ -274,9 +274,9 @@ func unresolvedTold(s *scene) {
 // chains are lines of runs kept as commands.
 func chains() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"/save makes a command of what led to a result, which runs like any tool":   saveLine,
-		"what is saved is its owner's alone until it is shared, and can be deleted": saveShare,
-		"what can't be saved says so": saveRefused,
+		"save: it makes a command of what led to a result, which runs like any tool":      saveLine,
+		"save: what is saved is its owner's alone until it is shared, and can be deleted": saveShare,
+		"save: what can't be saved says so":                                               saveRefused,
 	}
 }
 

@@ -79,7 +79,7 @@ func (d *Deliverer) missionOver(ctx context.Context, from RunReader, say Voice, 
 	}
 	message := chat.Message{Text: say.missionEnd(m, where.Chat.Kind)}
 	if cost > 0 {
-		message.Text = chat.Lines(message.Text, say.Text("mission.cost", "price", cost))
+		message.Text = chat.Lines(message.Text, say.Text("mission.cost", "price", say.Exact(cost)))
 	} else {
 		message.Text = chat.Lines(message.Text, say.Text("nothing.charged"))
 	}
