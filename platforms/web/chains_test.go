@@ -111,8 +111,8 @@ func TestChainsInABrowser(t *testing.T) {
 		}
 		browsertest.Accessible(t, ctx, "chain")
 		browsertest.Shot(t, ctx, "chain-build")
-		browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS("#command"), "poster"), chromedp.Click(chromedp.CSS(`button[value="save"]`)), chromedp.WaitVisible(chromedp.CSS("#chains li")))
-		if list := browsertest.Text(t, ctx, "#chains"); !strings.Contains(list, "/poster") || !strings.Contains(list, "Studio → Framer") {
+		browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS("#command"), "placard"), chromedp.Click(chromedp.CSS(`button[value="save"]`)), chromedp.WaitVisible(chromedp.CSS("#chains li")))
+		if list := browsertest.Text(t, ctx, "#chains"); !strings.Contains(list, "/placard") || !strings.Contains(list, "Studio → Framer") {
 			t.Errorf("the list says %q", list)
 		}
 	})
