@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -37,13 +38,14 @@ func (c *Config) checkContent(p *problems) {
 	p.unless(c.SiteHost == "" || c.Public == nil || !strings.EqualFold(c.SiteHost, c.Public.Host), "SITE_HOST", c.SiteHost, "another host than that of PUBLIC_URL")
 }
 
-// contents is the site: its tools, and what visitors see.
+// contents is the sites: their tools, and what visitors see.
 type contents struct {
 	*house
 	store  *store.Store
 	tools  *content.Provider
-	public *site.Server
-	base   *url.URL // the address that links have; nil: where the site is
+	public *site.Sites
+	shown  site.Config // of the house's site
+	base   *url.URL    // the address that links have; nil: where the site is
 }
 
 // open makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
@@ -70,21 +72,40 @@ func (c *contents) open() (service, error) {
 		file, _, err := c.media.OpenMedia(ctx, ref)
 		return file, err
 	}
-	c.public, err = site.New(site.Config{
+	c.shown = site.Config{
 		Store: c.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Editor: c.editorOrigin(), Logger: c.log.With("component", "site"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
-	})
-	if err != nil {
+		Works:  c.worksOn,
+	}
+	if c.public, err = site.NewSites(c.shown); err != nil {
 		return service{}, err
 	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Links: c.public, Made: c.madeBy, Operator: c.isOperator,
-		Link: func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Operator: c.isOperator,
+		Links: func(slug string) content.Links { return c.public.Of(slug) },
+		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
 	return calls(content.Service, c.tools), nil
+}
+
+// only gives what serves one site by itself, with all that belongs to it below its own start.
+func (c *contents) only(ctx context.Context, slug string) (*site.Server, error) {
+	found, err := c.store.Site(ctx, slug)
+	if errors.Is(err, store.ErrNotFound) || err == nil && found.Off {
+		return nil, fmt.Errorf("site: there is none with the slug %q that is switched on: it is the part of its address behind %s/", slug, sitePath)
+	}
+	if err != nil {
+		return nil, err
+	}
+	cfg := c.shown
+	cfg.Slug = slug
+	if c.base == nil {
+		cfg.Base = c.public.Of(slug).Base()
+	}
+	return site.New(cfg)
 }
 
 // address is the address of the site's start, and that of the page where its visitors sign in, where they can.
@@ -122,12 +143,26 @@ func (c *contents) imported(ctx context.Context, accountID string, photo photos.
 	})
 }
 
-// desk is the site for chats.
-func (c *contents) desk() sitedesk.Desk {
-	return sitedesk.Desk{Tools: c.tools, Store: c.store, Media: c.media}
+// worksOn reports whether who sent the request of ctx has a role in a site.
+func (c *contents) worksOn(ctx context.Context, slug string) bool {
+	visitor, in := web.Caller(ctx)
+	if !in {
+		return false
+	}
+	found, err := c.store.Site(ctx, slug)
+	if err != nil {
+		return false
+	}
+	role, err := c.tools.Role(ctx, found, visitor.ID)
+	return err == nil && role != store.None
 }
 
-// works reports whether an account works on the site.
+// desk is the sites for chats.
+func (c *contents) desk() sitedesk.Desk {
+	return sitedesk.Desk{Tools: c.tools, Store: c.store, Media: c.media, Start: func(slug string) string { return c.public.Of(slug).Base().String() + "/" }}
+}
+
+// works reports whether an account works on any site.
 func (c *contents) works(ctx context.Context, accountID string) (bool, error) {
 	return c.desk().Works(ctx, accountID)
 }
@@ -135,7 +170,7 @@ func (c *contents) works(ctx context.Context, accountID string) (bool, error) {
 // api is the site's content over HTTP.
 func (c *contents) api() http.Handler {
 	return siteapi.Handler(siteapi.Config{
-		Site: c.tools, Media: c.media, Caller: web.Caller, Logger: c.log.With("component", "site"),
+		Site: func(slug string) siteapi.Site { return c.tools.In(slug) }, Media: c.media, Caller: web.Caller, Logger: c.log.With("component", "site"),
 		Put: func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, error) {
 			ref, _, err := c.runs.PutMedia(ctx, accountID, r, name)
 			var full *assets.LimitError

@@ -55,7 +55,7 @@ func (p *Provider) pageItems(pages []store.Page) []pageItem {
 	}
 	items := make([]pageItem, len(pages))
 	for i, page := range pages {
-		items[i] = pageItem{Page: page, URL: p.cfg.Links.Page(page.Slug), PreviewURL: p.cfg.Links.Preview("page", page.ID), Children: p.pageItems(page.Children)}
+		items[i] = pageItem{Page: page, URL: p.links.Page(page.Slug), PreviewURL: p.links.Preview("page", page.ID), Children: p.pageItems(page.Children)}
 	}
 	return items
 }

@@ -58,7 +58,7 @@ func (p *Provider) entryItems(entries []store.Entry, withContent bool) []entryIt
 		if !withContent {
 			e.Content = nil
 		}
-		items[i] = entryItem{e, p.cfg.Links.Entry(e.Collection, e.Slug), p.cfg.Links.Preview("entry", e.ID)}
+		items[i] = entryItem{e, p.links.Entry(e.Collection, e.Slug), p.links.Preview("entry", e.ID)}
 	}
 	return items
 }

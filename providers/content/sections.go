@@ -104,7 +104,7 @@ func (p *Provider) tellSection(ctx context.Context, v visit, id string) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return changedSection{true, id, sections[0], p.cfg.Links.Preview("page", sections[0].PageID)}, nil
+	return changedSection{true, id, sections[0], p.links.Preview("page", sections[0].PageID)}, nil
 }
 
 func createSection(p *Provider, ctx context.Context, v visit) (any, error) {

@@ -202,8 +202,7 @@ func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, e
 	case "sitemap.xml":
 		return v.sitemap(ctx)
 	case "robots.txt":
-		return newPage(http.StatusOK, "text/plain; charset=utf-8", fmt.Appendf(nil, "User-agent: *\nDisallow: %s\nDisallow: %s\n\nSitemap: %s\n",
-			v.server.path("preview", ""), v.server.path("search"), v.server.absolute(v.server.path("sitemap.xml")))), nil
+		return v.robots(ctx)
 	}
 	parts := strings.Split(path, "/")
 	switch len(parts) {
@@ -221,6 +220,22 @@ func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, e
 		return v.entry(ctx, store.EntryQuery{Slug: parts[1]}, parts[0])
 	}
 	return nil, errNothing
+}
+
+// robots tells search engines what to leave alone, and where the maps are: those of the groups' sites too.
+func (v *view) robots(ctx context.Context) (*page, error) {
+	text := fmt.Appendf(nil, "User-agent: *\nDisallow: %s\nDisallow: %s\n\nSitemap: %s\n",
+		v.server.path("preview", ""), v.server.path("search"), v.server.absolute(v.server.path("sitemap.xml")))
+	if v.site.Slug == store.House {
+		groups, err := v.server.cfg.Store.GroupSites(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, slug := range groups {
+			text = fmt.Appendf(text, "Sitemap: %s\n", v.server.absolute(v.server.path(slug, "sitemap.xml")))
+		}
+	}
+	return newPage(http.StatusOK, "text/plain; charset=utf-8", text), nil
 }
 
 // start is the page home, or a list of what there is.
@@ -244,8 +259,10 @@ func (v *view) page(ctx context.Context, q store.PageQuery) (*page, error) {
 	}
 	found := pages[0]
 	members := found.Meta["access"] == "members"
-	if members && !v.draft && !v.server.cfg.Member(ctx) {
-		return nil, errMembers
+	if members && !v.draft {
+		if err := v.server.visible(ctx); err != nil {
+			return nil, err
+		}
 	}
 	body, err := v.sections(ctx, found.Sections)
 	if err != nil {

@@ -115,6 +115,7 @@ var refusals = map[string]struct {
 	"site_pages_parent":           {"parentId", said.SitePageUnknown.With()},
 	"site_tree":                   {"parentId", said.SiteBelowItself.With()},
 	"site_sections_page":          {"pageId", said.SitePageUnknown.With()},
+	"site_address":                {"slug", said.SiteAddress.With()},
 	"site_entries_slug":           {"slug", said.SiteSlugEntry.With()},
 	"site_posts_slug":             {"slug", said.SiteSlugPost.With()},
 	"site_entries_collection":     {"collectionId", said.Text{Words: "there is no such collection"}},

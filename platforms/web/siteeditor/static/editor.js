@@ -1,5 +1,5 @@
 // The site's editor: a list of things on the left, the one that is worked on in the middle, what visitors would see on the right.
-import { ask, items, say } from "./api.js";
+import { ask, items, say, site } from "./api.js";
 import { choice, deed, field, make, tell } from "./parts.js";
 
 const things = document.getElementById("things");
@@ -292,6 +292,22 @@ function stored(output) {
   return hash && `asset:${hash}`;
 }
 
+// choosing offers the sites that one works on. Who has no role in the house comes to the first of the others.
+async function choosing() {
+  const sites = await items("sites");
+  const here = site || "house";
+  if (!site && sites.length && sites[0].slug !== here) {
+    location.replace(`?site=${encodeURIComponent(sites[0].slug)}`);
+    return false;
+  }
+  if (sites.length > 1) {
+    const select = make("select", { id: "site", "aria-label": say.site, onchange: () => { location.search = select.value === "house" ? "" : `?site=${encodeURIComponent(select.value)}`; } },
+      ...sites.map((one) => make("option", { value: one.slug, selected: one.slug === here }, one.title || one.slug)));
+    document.querySelector("header").append(select);
+  }
+  return true;
+}
+
 async function begin() {
   try {
     const [media, forms] = await Promise.all([items("media?limit=200"), items("templates")]);
@@ -306,4 +322,4 @@ async function begin() {
   }
 }
 
-begin();
+if (await choosing().catch(() => true)) begin();
