@@ -128,17 +128,17 @@ func (c *contents) address() (base *url.URL, signIn string) {
 	return base, "/signin"
 }
 
-// imported adds a photo from outside to the site, where who imported it works on one.
+// imported adds a photo from outside to the site that it was imported for, where who imported it works on that.
 func (c *contents) imported(ctx context.Context, accountID string, photo photos.Imported) error {
-	house, err := c.store.Site(ctx, store.House)
+	to, err := c.tools.Site(ctx, photo.Site)
 	if err != nil {
 		return err
 	}
-	role, err := c.tools.Role(ctx, house, accountID)
+	role, err := c.tools.Role(ctx, to, accountID)
 	if err != nil || role == store.None {
 		return err
 	}
-	return c.tools.AddImage(ctx, c.store.In(house, accountID), accountID, store.Image{
+	return c.tools.AddImage(ctx, c.store.In(to, accountID), accountID, store.Image{
 		ID: photo.Ref, Filename: photo.Name, Description: photo.Alt, Attribution: map[string]any{"html": photo.Credit.HTML, "text": photo.Credit.Text, "provider": photo.Credit.Provider, "photoId": photo.Credit.PhotoID},
 	})
 }

@@ -38,7 +38,7 @@ func (p *Provider) UseAt(ctx context.Context, account, toolID string, inputs map
 
 // admit gives the site to an account that has at least a role in it.
 func (p *Provider) admit(ctx context.Context, account string, least store.Role) (store.Site, store.Content, error) {
-	site, err := p.site(ctx, "")
+	site, err := p.Site(ctx, "")
 	if err != nil {
 		return site, store.Content{}, err
 	}

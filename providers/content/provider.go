@@ -112,7 +112,7 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 	if err := t.known(c.Inputs); err != nil {
 		return t, visit{}, err
 	}
-	site, err := p.site(ctx, c.Context.SiteID)
+	site, err := p.Site(ctx, c.Context.SiteID)
 	if err != nil {
 		return t, visit{}, err
 	}
@@ -129,8 +129,8 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 	return t, v, nil
 }
 
-// site finds the site that a caller names. Names that no site has are those of the places where callers run: then it is the house's.
-func (p *Provider) site(ctx context.Context, named string) (store.Site, error) {
+// Site finds the site that a caller names. Names that no site has are those of the places where callers run: then it is the house's.
+func (p *Provider) Site(ctx context.Context, named string) (store.Site, error) {
 	if p.slug != "" {
 		site, err := p.cfg.Store.Site(ctx, p.slug)
 		if errors.Is(err, store.ErrNotFound) || err == nil && site.Off {

@@ -160,7 +160,7 @@ var addresses = []address{
 	{http.MethodPut, "/members/{account}", "Give an account a role: owner, editor, author or none", plainly, server.member},
 	{http.MethodGet, "/bin", "What was deleted within 30 days", plainly, func(_ server, in request) (any, error) { return in.site.Bin(in.Context(), in.account) }},
 	{http.MethodPost, "/bin/{id}/restore", "Bring something back", plainly, func(s server, in request) (any, error) { return numbered(in, in.site.Restore) }},
-	{http.MethodGet, "/history/{kind}/{id}", "The versions of something, the latest first: page, section, entry, navItem or image", plainly, func(s server, in request) (any, error) {
+	{http.MethodGet, "/history/{kind}/{id}", "The versions of something, the latest first: page, section, entry, translation, navItem or image", plainly, func(s server, in request) (any, error) {
 		return in.site.History(in.Context(), in.account, in.PathValue("kind"), in.PathValue("id"))
 	}},
 	{http.MethodPost, "/history/{id}/restore", "Give something the content of one of its versions", plainly, func(s server, in request) (any, error) { return numbered(in, in.site.Revert) }},

@@ -96,6 +96,29 @@ func (a *api) same(path, tool string, inputs object) {
 	}
 }
 
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	page := a.Page("about")
+	a.Do("createPost", object{"collectionSlug": "blog", "slug": "mugs", "title": "Mugs", "content": object{"body": "B"}})
+	entry := a.Do("createEntry", object{"collectionId": "glossary", "slug": "kiln", "title": "Kiln"})["entryId"].(string)
+	for path, change := range map[string]object{"/pages/about": {"name": "Über uns"}, "/posts/mugs": {"title": "Tassen"}, "/collections/glossary/entries/" + entry: {"title": "Ofen"}} {
+		change["locale"] = "de"
+		a.ask(200, "PATCH", path, change)
+		a.account = contenttest.Author
+		gone := object{"locale": "de", "status": "archived"}
+		a.ask(403, "PATCH", path, gone)
+		a.account = contenttest.Operator
+		a.ask(200, "PATCH", path, gone)
+		a.ask(422, "PATCH", path, gone)
+	}
+	a.ask(200, "PATCH", "/pages/about", object{"locale": "de", "name": "Wir"})
+	if got := a.ask(200, "GET", "/pages/about?includeContent=true", nil)["items"].([]any)[0].(object)["translations"].([]any); len(got) != 1 || got[0].(object)["title"] != "Wir" {
+		t.Errorf("got %v", got)
+	}
+	a.same("/pages/"+page+"?includeContent=true", "getPage", object{"id": page, "includeContent": true})
+}
+
 func TestPages(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

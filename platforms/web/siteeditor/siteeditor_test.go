@@ -219,6 +219,39 @@ func TestEditorInABrowser(t *testing.T) {
 			t.Errorf("the site has %v", images)
 		}
 	})
+	t.Run("a page is said in another language and published in it", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, contenttest.Editor)
+		page := d.Page("story")
+		section := d.Section(page, "richText", object{"body": "First words."}, object{"status": "published"})
+		ctx := d.open(browsertest.Desktop)
+		press(t, ctx, "#things li", "Story")
+		write(t, ctx, `.languages input[name=newLocale]`, "de")
+		press(t, ctx, ".languages", "Add")
+		browsertest.Becomes(t, ctx, `document.getElementById('locale')?.value === 'de' && document.querySelector('[data-id="`+section+`"] textarea[name=body]')?.placeholder === 'First words.'`)
+		write(t, ctx, `.head input[name=name]`, "Geschichte")
+		press(t, ctx, ".head > .row:last-child", "Save")
+		browsertest.Becomes(t, ctx, `document.querySelector('.head input[name=name]').value === 'Geschichte' && document.getElementById('told').textContent === 'Saved.'`)
+		write(t, ctx, `[data-id="`+section+`"] textarea[name=body]`, "Erste Worte.")
+		press(t, ctx, `[data-id="`+section+`"]`, "Save")
+		browsertest.Becomes(t, ctx, `document.querySelector('[data-id="`+section+`"] textarea[name=body]')?.value === 'Erste Worte.'`)
+		browsertest.Becomes(t, ctx, `document.getElementById('preview').src.includes('locale=de')`)
+		browsertest.Accessible(t, ctx, "editor of another language")
+		browsertest.Shot(t, ctx, "site-editor-language")
+		if got := d.visitors("de/story"); strings.Contains(got, "Erste Worte.") {
+			t.Error("a draft in German is seen by visitors")
+		}
+		press(t, ctx, ".head", "Publish")
+		browsertest.Becomes(t, ctx, `document.querySelector('.head .state').textContent === 'published'`)
+		if got := d.visitors("de/story"); !strings.Contains(got, "Erste Worte.") || !strings.Contains(got, "Geschichte") {
+			t.Errorf("visitors see %s", got)
+		}
+		if got := d.visitors("story"); !strings.Contains(got, "First words.") {
+			t.Errorf("visitors see %s", got)
+		}
+		press(t, ctx, ".head", "Remove this language")
+		browsertest.Becomes(t, ctx, `document.getElementById('locale')?.value === '' && document.querySelectorAll('#locale option').length === 1`)
+	})
 	t.Run("who works on a group's site alone comes there, and who works on two chooses", func(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t, contenttest.Stranger)
@@ -232,7 +265,7 @@ func TestEditorInABrowser(t *testing.T) {
 		write(t, ctx, "#things input[name=new]", "Our kiln")
 		press(t, ctx, "#things", "Add")
 		press(t, ctx, "#work", "Add section")
-		browsertest.Becomes(t, ctx, `document.getElementById('preview').src.includes('/site/painters/preview/page/')`)
+		browsertest.Becomes(t, ctx, `document.querySelectorAll('#sections > li').length === 1 && document.getElementById('preview').src.includes('/site/painters/preview/page/')`)
 		pages, err := d.Store.In(group, "").Pages(t.Context(), store.PageQuery{Content: true})
 		if err != nil || len(pages) != 1 || pages[0].Slug != "our-kiln" || len(pages[0].Sections) != 1 {
 			t.Errorf("the group has %+v, %v", pages, err)

@@ -54,10 +54,15 @@ func (w *town) visit(path string) *httptest.ResponseRecorder {
 	return r
 }
 
-// furnished has a post and a page in the group, and others in the house.
+// furnished has a post and a page in the house, and others in the group.
 func (w *town) furnished() {
 	w.published("house-post", "Of the house", "Words of the house.")
 	w.Section(w.Page("about"), "richText", object{"body": "About the house."}, live)
+	w.furnishedGroup()
+}
+
+// furnishedGroup has a post and a page in the group.
+func (w *town) furnishedGroup() {
 	w.do("createPost", object{"collectionSlug": "blog", "slug": "mugs", "title": "Of the group", "content": object{"body": "Words of the group."}})
 	w.do("updatePost", object{"slug": "mugs", "status": "published", "confirmed": true})
 	w.do("createPage", object{"name": "Kiln", "slug": "kiln"})

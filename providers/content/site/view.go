@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,8 @@ type view struct {
 	voice    i18n.Voice
 	pictures map[string]*layout.Picture
 	teasers  map[string][]layout.Teaser
-	draft    bool // what is not published is shown as well
+	draft    bool   // what is not published is shown as well
+	locale   string // another language than the site's; empty: its own
 }
 
 // shown is what layout.html gets.
@@ -47,7 +49,8 @@ type shown struct {
 	Kind        string // page, article, list, search or missing
 	NoIndex     bool
 	Style       string
-	Icon        string // empty: the theme has none
+	Icon        string      // empty: the theme has none
+	Languages   []alternate // none where there is only one
 	Menu        []menuItem
 	Footer      []menuItem
 	Feeds       []feedLink
@@ -78,7 +81,7 @@ type article struct {
 }
 
 // words are the texts of the theme.
-var words = []string{"search", "search.none", "missing", "missing.text", "home", "newer", "older", "preview", "skip", "menu", "by", "back"}
+var words = []string{"search", "search.none", "missing", "missing.text", "home", "newer", "older", "preview", "skip", "menu", "by", "back", "languages"}
 
 // path gives the path of something below the site's start.
 func (s *Server) path(parts ...string) string {
@@ -109,10 +112,10 @@ func (v *view) show(ctx context.Context, status int, p shown) (*page, error) {
 	}
 	for _, c := range collections {
 		if c.Kind == store.KindPost {
-			p.Feeds = append(p.Feeds, feedLink{c.Title, v.server.path(c.Slug, "feed.xml")})
+			p.Feeds = append(p.Feeds, feedLink{c.Title, v.path(v.locale, c.Slug, "feed.xml")})
 		}
 	}
-	p.Language, p.Site, p.Home, p.Search = v.site.Language, v.name(), v.server.path(""), v.server.path("search")
+	p.Language, p.Site, p.Home, p.Search = v.language(), v.name(), v.path(v.locale, ""), v.path(v.locale, "search")
 	p.Icon = v.server.icon
 	p.Style, p.Draft, p.Words = v.server.bundle.Address("style.css"), v.draft, map[string]string{}
 	if p.Description == "" && p.Kind == "page" {
@@ -148,10 +151,12 @@ func (v *view) menu(ctx context.Context, slug string) ([]menuItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.below(items, ""), nil
+	translated, err := v.translateMenu(ctx, items)
+	return v.below(items, translated, ""), err
 }
 
-func (v *view) below(items []store.NavItem, parent string) []menuItem {
+// below are the items below another. Those that are translated lead to what is said in the language of the view.
+func (v *view) below(items []store.NavItem, translated map[string]bool, parent string) []menuItem {
 	var list []menuItem
 	for _, n := range items {
 		above := ""
@@ -161,18 +166,22 @@ func (v *view) below(items []store.NavItem, parent string) []menuItem {
 		if above != parent || !n.Visible || !n.TargetShown {
 			continue
 		}
-		list = append(list, menuItem{n.Label, v.address(n), v.below(items, n.ID)})
+		locale := ""
+		if translated[n.ID] {
+			locale = v.locale
+		}
+		list = append(list, menuItem{n.Label, v.address(n, locale), v.below(items, translated, n.ID)})
 	}
 	return list
 }
 
-// address is where an item of a menu leads.
-func (v *view) address(n store.NavItem) string {
+// address is where an item of a menu leads, in a language.
+func (v *view) address(n store.NavItem, locale string) string {
 	switch n.TargetType {
 	case store.TargetPage:
-		return v.server.Page(n.TargetSlug)
+		return v.pagePath(locale, n.TargetSlug)
 	case store.TargetEntry:
-		return v.server.Entry(n.TargetCollection, n.TargetSlug)
+		return v.path(locale, n.TargetCollection, n.TargetSlug)
 	case store.TargetMedia:
 		return v.server.path("media", strings.TrimPrefix(*n.TargetID, "asset:"), strconv.Itoa(sides[len(sides)-1]))
 	case store.TargetURL:
@@ -194,6 +203,9 @@ func (s *Server) Entry(collection, slug string) string { return s.path(collectio
 
 // find makes what is at a path.
 func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, error) {
+	if locale, rest, _ := strings.Cut(path, "/"); v.locale == "" && slices.Contains(v.site.Locales, locale) {
+		return v.in(locale).findIn(ctx, rest, r)
+	}
 	switch path {
 	case "":
 		return v.start(ctx)
@@ -257,7 +269,11 @@ func (v *view) page(ctx context.Context, q store.PageQuery) (*page, error) {
 	if len(pages) == 0 || pages[0].Status != store.Published && !v.draft {
 		return nil, errNothing
 	}
-	found := pages[0]
+	said, locales, err := v.saying(ctx, pages[0].ID)
+	if err != nil {
+		return nil, err
+	}
+	found := translatePage(pages[0], said)
 	members := found.Meta["access"] == "members"
 	if members && !v.draft {
 		if err := v.server.visible(ctx); err != nil {
@@ -269,8 +285,8 @@ func (v *view) page(ctx context.Context, q store.PageQuery) (*page, error) {
 		return nil, err
 	}
 	p := shown{
-		Kind: "page", Title: textOr(found.Meta["title"], found.Name), Description: textOr(found.Meta["description"], ""), Canonical: v.server.absolute(v.server.Page(found.Slug)),
-		NoIndex: !found.Indexing || members, Body: body,
+		Kind: "page", Title: textOr(found.Meta["title"], found.Name), Description: textOr(found.Meta["description"], ""), Canonical: v.server.absolute(v.pagePath(v.locale, found.Slug)),
+		NoIndex: !found.Indexing || members, Body: body, Languages: v.alternates(locales, func(locale string) string { return v.pagePath(locale, found.Slug) }),
 	}
 	if !strings.Contains(string(body), "<h1") {
 		p.Heading = found.Name
@@ -362,7 +378,10 @@ func (v *view) Entries(collection string) []layout.Teaser { return v.teasers[col
 
 // latest gives published entries of a collection as lists show them.
 func (v *view) latest(ctx context.Context, c store.Collection, limit, skip int) ([]layout.Teaser, error) {
-	entries, err := v.content.Entries(ctx, store.EntryQuery{CollectionID: c.ID, Status: store.Published, Limit: limit, Skip: skip})
+	entries, err := v.content.Entries(ctx, store.EntryQuery{CollectionID: c.ID, Status: store.Published, Locale: v.locale, Limit: limit, Skip: skip})
+	if err == nil {
+		err = v.translateEntries(ctx, entries)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -377,7 +396,7 @@ func (v *view) latest(ctx context.Context, c store.Collection, limit, skip int) 
 	}
 	teasers := []layout.Teaser{}
 	for _, e := range entries {
-		t := layout.Teaser{Title: e.Title, URL: v.server.Entry(c.Slug, e.Slug), Excerpt: excerpt(e), Date: v.date(e.PublishedAt), Category: e.Category}
+		t := layout.Teaser{Title: e.Title, URL: v.path(v.locale, c.Slug, e.Slug), Excerpt: excerpt(e), Date: v.date(e.PublishedAt), Category: e.Category}
 		if e.FeaturedImage != nil {
 			t.Picture = v.Picture(*e.FeaturedImage)
 		}

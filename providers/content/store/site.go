@@ -18,7 +18,8 @@ type Site struct {
 	Description string `db:"description" json:"description"`
 	Language    string `db:"language" json:"language"` // BCP 47
 	// Version changes whenever anything in the site does.
-	Version int64 `db:"version" json:"version"`
+	Version int64    `db:"version" json:"version"`
+	Locales []string `db:"locales" json:"locales"` // other languages in which something of it was written
 	// Grouped says that it is a group's, and MembersAre what those are in it who don't run the group. Off: nobody sees it.
 	Grouped    bool `db:"grouped" json:"-"`
 	MembersAre Role `db:"members_are" json:"membersAre,omitempty"`
@@ -26,7 +27,7 @@ type Site struct {
 }
 
 const selectSites = `
-	SELECT s.id::text, s.slug, s.title, s.description, s.language, s.version, s.platform IS NOT NULL AS grouped,
+	SELECT s.id::text, s.slug, s.title, s.description, s.language, s.version, s.locales, s.platform IS NOT NULL AS grouped,
 		CASE WHEN s.platform IS NOT NULL THEN s.members_are ELSE '' END AS members_are, s.off_since IS NOT NULL AS off
 	FROM sites s`
 

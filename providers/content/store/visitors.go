@@ -14,7 +14,8 @@ type Place struct {
 	Slug       string    `db:"slug"`
 	Collection string    `db:"collection"` // of an entry
 	Title      string    `db:"title"`
-	Text       string    `db:"text"` // around what was searched for
+	Text       string    `db:"text"`   // around what was searched for
+	Locale     string    `db:"locale"` // empty: the site's language
 	UpdatedAt  time.Time `db:"updated_at"`
 }
 
@@ -37,13 +38,21 @@ func (c Content) Places(ctx context.Context) ([]Place, error) {
 // ranked is how many matches are compared: a word that stands everywhere says little about any place.
 const ranked = 300
 
-// Search finds what visitors look for by all of the words, the last of which may be the beginning of one. The best come first.
-func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, error) {
+// searchWords is what visitors look for as a query of Postgres; empty: nothing.
+func searchWords(query string) string {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words[:min(len(words), 12)], " & ") + ":*"
+}
+
+// Search finds what visitors look for by all of the words, the last of which may be the beginning of one. The best come first.
+func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, error) {
+	words := searchWords(query)
+	if words == "" {
 		return nil, nil
 	}
-	words = words[:min(len(words), 12)]
 	places, err := list[Place](ctx, c.pool, `
 		WITH matching AS MATERIALIZED ( -- by the index alone: a limit here would lead to reading the whole table
 			SELECT s.id FROM site_sections s
@@ -63,7 +72,7 @@ func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, 
 		top AS (SELECT * FROM best ORDER BY rank DESC, updated_at DESC LIMIT $3)
 		SELECT kind, slug, collection, title, updated_at, ts_headline('simple', (SELECT coalesce(string_agg(v #>> '{}', ' '), '') FROM jsonb_path_query(content, '$.** ? (@.type() == "string" && !(@ starts with "asset:"))') v),
 			to_tsquery('simple', $2), 'StartSel="", StopSel="", MaxWords=30, MinWords=12') AS text
-		FROM top ORDER BY rank DESC, updated_at DESC`, c.site, strings.Join(words, " & ")+":*", limit, ranked)
+		FROM top ORDER BY rank DESC, updated_at DESC`, c.site, words, limit, ranked)
 	if err != nil {
 		return nil, fmt.Errorf("search a site: %w", err)
 	}
