@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -245,6 +246,30 @@ func TestAddressesOfSitesOfGroups(t *testing.T) {
 			if !errors.As(err, &refused) || refused.Field != "slug" || !strings.Contains(refused.Message, "address") {
 				t.Errorf("got %v", err)
 			}
+		}
+	})
+	t.Run("groups of one name that switch on at once get a site each, and one of each group", func(t *testing.T) {
+		var all sync.WaitGroup
+		slugs := make([]string, 12)
+		for i := range slugs {
+			all.Go(func() {
+				site, err := h.Store.SwitchOn(t.Context(), store.Group{Platform: "web", Place: fmt.Sprint("chat:", i/2)}, store.Site{Slug: "potters", Language: "en"}, admin)
+				if err != nil {
+					t.Error(err)
+				}
+				slugs[i] = site.Slug
+			})
+		}
+		all.Wait()
+		distinct := map[string]bool{}
+		for i, slug := range slugs {
+			distinct[slug] = true
+			if slug != slugs[i/2*2] {
+				t.Errorf("a group has %s and %s", slug, slugs[i/2*2])
+			}
+		}
+		if len(distinct) != 6 {
+			t.Errorf("six groups have %v", slugs)
 		}
 	})
 	t.Run("in a group's site the same slug is free", func(t *testing.T) {

@@ -31,7 +31,7 @@ func group(place users.Place) store.Group {
 	return store.Group{Platform: place.Platform, Place: string(place.Kind) + ":" + place.ID}
 }
 
-// slugs of the house's site: for chats it has none.
+// outward is a slug as chats know it: for them the house's site has none.
 func outward(slug string) string {
 	if slug == store.House {
 		return ""
@@ -39,6 +39,7 @@ func outward(slug string) string {
 	return slug
 }
 
+// inward is what outward was made of.
 func inward(slug string) string {
 	if slug == "" {
 		return store.House

@@ -273,7 +273,10 @@ func (v *view) page(ctx context.Context, q store.PageQuery) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := translatePage(pages[0], said)
+	found := pages[0]
+	if v.locale != "" {
+		found = translatePage(found, said)
+	}
 	members := found.Meta["access"] == "members"
 	if members && !v.draft {
 		if err := v.server.visible(ctx); err != nil {

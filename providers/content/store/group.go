@@ -118,7 +118,8 @@ func (s *Store) MembersAre(ctx context.Context, site Site, role Role) error {
 func (s *Store) SeenIn(ctx context.Context, site Site, account string, admin bool) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO site_chat_roles (site_id, account_id, admin) VALUES ($1, $2, $3)
-		ON CONFLICT (site_id, account_id) DO UPDATE SET admin = excluded.admin, told_at = now()`, site.ID, account, admin)
+		ON CONFLICT (site_id, account_id) DO UPDATE SET admin = excluded.admin, told_at = now()
+			WHERE site_chat_roles.admin <> excluded.admin OR site_chat_roles.told_at < now() - interval '1 minute'`, site.ID, account, admin)
 	if err != nil {
 		return fmt.Errorf("note who is in the group of %s: %w", site.Slug, err)
 	}
