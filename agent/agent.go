@@ -94,7 +94,7 @@ type Question struct {
 	Conversation string
 	// Attachments came with the question. Earlier are files that the person got or sent before, and may mean.
 	Attachments, Earlier []Attachment
-	// Quoted is the text of the message that the question replies to, whoever wrote it.
+	// Quoted is the text of the message that the question replies to, no matter who wrote it.
 	Quoted string
 	// PlanSchema is the JSON Schema of a plan that the asker wants; it is offered as the tool submit_edit_plan. Empty: none.
 	PlanSchema json.RawMessage

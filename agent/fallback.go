@@ -61,7 +61,7 @@ func (r *Reliable) Answer(ctx context.Context, c Conversation) (Turn, error) {
 	return Turn{Usage: spent}, first
 }
 
-// Most is the most that a turn can cost, whoever of the models answers.
+// Most is the most that a turn can cost, no matter which of the models answers.
 func (r *Reliable) Most(prompt, output int64) (most billing.NanoUSD) {
 	for _, m := range r.models {
 		most = max(most, mostOf(m, prompt, output))

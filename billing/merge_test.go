@@ -61,7 +61,7 @@ func TestMerge(t *testing.T) {
 		b.wants(t, into, 42, 0)
 		b.wants(t, from, 0, 0)
 	})
-	t.Run("holds go on, and settle to the survivor, whoever's the run is said to be", func(t *testing.T) {
+	t.Run("holds go on, and settle to the survivor, no matter whose the run is said to be", func(t *testing.T) {
 		from, into := b.user(t, 100), b.user(t, 1)
 		first, second := b.hold(t, from, 40), b.hold(t, from, 10)
 		b.merge(t, from, into)

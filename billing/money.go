@@ -31,7 +31,7 @@ const MaxAmount = 10_000_000 * Dollar
 var errTooMuch = errors.New("the amount is beyond what can be counted (9.2 billion dollars)")
 
 // ParseUSD reads an exact amount of US dollars such as "5", "$0.0042" or "-1.50". Anything finer than
-// a nano-dollar is refused rather than rounded, since whoever typed it meant something else.
+// a nano-dollar is refused rather than rounded, since the one who typed it meant something else.
 func ParseUSD(text string) (NanoUSD, error) {
 	number := strings.TrimSpace(text)
 	if negative, ok := strings.CutPrefix(number, "-$"); ok {

@@ -114,7 +114,7 @@ func TestPurchases(t *testing.T) {
 			t.Error("a hold of somebody who owes was posted")
 		}
 	})
-	t.Run("a debt goes with whoever is merged", func(t *testing.T) {
+	t.Run("a debt goes with anyone who is merged", func(t *testing.T) {
 		from, into := b.user(t, 0), b.user(t, 15)
 		buys(t, from, 50)
 		spends(t, from, 50)

@@ -70,7 +70,7 @@ type Receipt struct {
 }
 
 // Capped bounds the receipt by what was promised. The rest is the operator's loss: people pay what they
-// were told, and whoever runs the machines carries the risk of a wrong estimate.
+// were told, and anyone who runs the machines carries the risk of a wrong estimate.
 func (r Receipt) Capped(promised NanoUSD) Receipt {
 	if r.Cost > promised {
 		r.Full, r.Cost = r.Cost, promised

@@ -48,7 +48,7 @@ type FleetConfig struct {
 	Ahead int
 }
 
-// ahead keeps an engine busy while the next prompt comes, and lets whoever is next begin within two runs.
+// ahead keeps an engine busy while the next prompt comes, and lets the next one begin within two runs.
 const ahead = 2
 
 // Fleet is the set of ComfyUI servers that runs are placed on. It knows which are up, what nodes and

@@ -12,7 +12,7 @@ import (
 func (p *Provider) Forget(ctx context.Context, t registry.Ticket) error {
 	e, err := p.engineOf(t)
 	if err != nil {
-		return nil // whoever has it is none of ours any more
+		return nil // the one that has it is none of ours any more
 	}
 	if err := e.Client.DeleteHistory(ctx, t.ProviderID); err != nil {
 		return fmt.Errorf("forget prompt %s at %s: %w", t.ProviderID, e.Name, err)

@@ -199,7 +199,7 @@ func (p *Provider) logRefusal(ctx context.Context, e *Engine, c registry.Call, e
 	p.cfg.Logger.DebugContext(ctx, "what the engine says of a refused prompt", "prompt", handleOf(c), "details", refused.Detail.Details, "node_errors", refused.NodeErrors)
 }
 
-// keepResults has pictures that would only be sent over a socket, to whoever listens at the moment, kept on the engine as
+// keepResults has pictures that would only be sent over a socket, to anyone who listens at the moment, kept on the engine as
 // temporary files, so that they can be fetched whatever happens to the socket.
 func keepResults(prompt graph.Prompt) {
 	for i := range prompt {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// verdict is what one event means for whoever watches a prompt.
+// verdict is what one event means for anyone who watches a prompt.
 type verdict int
 
 const (

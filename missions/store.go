@@ -91,7 +91,7 @@ func readLegs(ctx context.Context, q querier, missions []Mission) error {
 	return rows.Err()
 }
 
-// get reads one mission; "" as its account is whoever's.
+// get reads one mission; "" as its account is anybody's.
 func get(ctx context.Context, q querier, missionID, accountID, lock string) (Mission, error) {
 	if _, err := uuid.Parse(missionID); err != nil {
 		return Mission{}, fmt.Errorf("mission %q: %w", missionID, ErrNotFound)

@@ -163,7 +163,7 @@ func (t *Tool) KnownTo(a Audience) bool {
 	return t.Visibility != VisibilityInternal || a == Insiders
 }
 
-// Refusal says why a may not run the tool now, or nil. Whoever can tell people that there is no such tool asks KnownTo first; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
+// Refusal says why a may not run the tool now, or nil. Anyone who can tell people that there is no such tool asks KnownTo first; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.
 func (t *Tool) Refusal(a Audience) *Error {
 	if !t.KnownTo(a) {
 		return Say(CodeUnavailable, said.NoTool)

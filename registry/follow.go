@@ -23,18 +23,40 @@ func Follows() []Follow { return []Follow{FollowVary, FollowUpscale, FollowAnima
 // InputRole says what an input means, where a name does not tell.
 type InputRole string
 
-// RoleStrength is a number that says how far a result may depart from the picture that was given: more is farther.
-const RoleStrength InputRole = "strength"
+// What inputs mean.
+const (
+	// RoleStrength is a number that says how far a result may depart from the picture that was given: more is farther.
+	RoleStrength InputRole = "strength"
+	// RoleOwn is a picture that the tool itself has made: the next one begins with it. Results of other tools don't go there by
+	// themselves.
+	RoleOwn InputRole = "own"
+	// RoleVariation is a seed of small changes: drawn anew while the other seeds stay, it gives another like the same picture.
+	RoleVariation InputRole = "variation"
+	// RolePicture is a whole number that picks one picture of a set, counted from 1, as the only one to be made.
+	RolePicture InputRole = "picture"
+)
+
+// InputRoles lists what inputs can mean, with the type that each needs.
+func InputRoles() map[InputRole]InputType {
+	return map[InputRole]InputType{RoleStrength: TypeNumber, RoleOwn: TypeImage, RoleVariation: TypeNumber, RolePicture: TypeNumber}
+}
+
+// WithRole finds the first input that means something.
+func (s InputSchema) WithRole(role InputRole) (InputField, bool) {
+	i := slices.IndexFunc(s, func(f InputField) bool { return f.Role == role })
+	if i < 0 {
+		return InputField{}, false
+	}
+	return s[i], true
+}
 
 // strengthNames are names under which tools have such a number.
 var strengthNames = []string{"denoise", "denoising_strength", "denoise_strength", "strength", "prompt_strength", "variation_strength"}
 
 // Strength finds the input that says how far a result may depart from the picture.
 func (s InputSchema) Strength() (InputField, bool) {
-	for _, f := range s {
-		if f.Role == RoleStrength {
-			return f, true
-		}
+	if f, ok := s.WithRole(RoleStrength); ok {
+		return f, true
 	}
 	for _, f := range s {
 		if f.Type == TypeNumber && !f.Integer && slices.Contains(strengthNames, strings.ToLower(strings.ReplaceAll(f.Name, "-", "_"))) {

@@ -76,7 +76,7 @@ type (
 		Forget(ctx context.Context, t Ticket) error
 	}
 	// Placer takes only as many runs as keep it busy. Submit of one more gives ErrNoPlace, sends nothing, and the run waits in the
-	// queue, where it costs nothing and whoever is next can be chosen by everybody's turn.
+	// queue, where it costs nothing , and the next one can be chosen by everybody's turn.
 	Placer interface {
 		// Places tells how many more runs it has places for now, with those that Submit is at work on counted. It answers from memory.
 		Places() int
@@ -224,9 +224,18 @@ type Output struct {
 	Type string // image, video, audio, file, text
 	Text string
 	Info MediaInfo
+	// Subject is what a picture shows, where that goes on changing; the zero value is nothing of the kind.
+	Subject Subject
 	// Open fetches the content; it may be called again after an error. The caller closes it and
 	// bounds what it reads.
 	Open func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Subject is a thing of which pictures are made again when it changes, such as a drawing: a chat shows the picture of its latest version in
+// place of the one before. IDs are unique within a service.
+type Subject struct {
+	ID      string `json:"id"`
+	Version int64  `json:"version"` // grows with each change
 }
 
 // Usage is what the provider says a run consumed. Members that a provider can't tell are zero.

@@ -18,12 +18,12 @@ const (
 )
 
 // Departing is a value of an input that says how far a result may depart from its picture (InputSchema.Strength). It is told
-// from what was before: nearer is three fifths of it, farther takes as much off what is left. Without one before it begins in
-// the middle of the input's range, which is from 0 to 1 where none is told.
+// from what was before: nearer is three fifths of it, farther takes as much off what is left. Without one before, or at the least
+// there is, it begins in the middle of the input's range, which is from 0 to 1 where none is told.
 func (f InputField) Departing(was any, how Distance) json.Number {
 	low, high := floatOr(f.Min, 0), floatOr(f.Max, 1)
 	before, err := strconv.ParseFloat(fmt.Sprint(was), 64)
-	if err != nil {
+	if err != nil || before <= low { // nothing departs at all
 		before = (low + high) / 2
 	}
 	high = max(high, before)

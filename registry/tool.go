@@ -288,7 +288,7 @@ type Status struct {
 	Reason      string `json:"reason,omitempty"`      // in English
 	Replacement string `json:"replacement,omitempty"` // a toolId
 	Since       string `json:"since,omitempty"`       // RFC 3339 date
-	// Checked says that this is no word of the definition's: whoever runs the tool was asked, and is asked again when the
+	// Checked says that this is no word of the definition's: the one who runs the tool was asked, and is asked again when the
 	// tool is loaded the next time.
 	Checked bool `json:"checked,omitempty"`
 	// Said is Reason as a sentence of the program's, see Error.Said.
@@ -312,7 +312,7 @@ func (s *Status) Text() said.Text {
 type Visibility string
 
 // Public tools are listed for everybody, internal ones only for operators and agents, hidden ones
-// are in no list but run for whoever knows their id.
+// are in no list but run for anyone who knows their id.
 const (
 	VisibilityPublic   Visibility = "public"
 	VisibilityInternal Visibility = "internal"

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -213,8 +214,8 @@ func (v *validator) onlyFor(f InputField, at string) {
 	refuse(f.Integer, "integer", TypeNumber)
 	refuse(f.Seed, "seed", TypeNumber)
 	refuse(f.Multiline, "multiline", TypeString)
-	refuse(f.Role == RoleStrength, "role", TypeNumber)
-	oneOf(v, at+".role", f.Role, RoleStrength)
+	refuse(f.Role != "", "role", cmp.Or(InputRoles()[f.Role], f.Type))
+	oneOf(v, at+".role", f.Role, RoleStrength, RoleOwn, RoleVariation, RolePicture)
 	refuse(f.Mask != "", "mask", TypeImage)
 	if f.Mask != "" && f.Mask != MaskWithin && f.Mask != MaskAlpha && f.Mask != MaskWhite {
 		v.bad(at+".mask", "is %q; allowed are within, alpha and white", shorten(string(f.Mask)))

@@ -31,7 +31,7 @@ func NewBound(r Request, tool registry.Tool) Bound {
 	}
 }
 
-// QuoteLife is how long a price that was shown is held to. Whoever comes later is asked again.
+// QuoteLife is how long a price that was shown is held to. Anyone who comes later is asked again.
 const QuoteLife = 15 * time.Minute
 
 // judged is what a bound request costs and does. Both are found out once, and copies of the Bound share it.
@@ -79,7 +79,7 @@ const (
 	QuoteChanged QuoteReason = "quote-changed"
 )
 
-// QuoteError says that a request came with a quote that does not hold for it: whoever sent it has to be asked again. Nothing
+// QuoteError says that a request came with a quote that does not hold for it: its sender has to be asked again. Nothing
 // was started. It is a *registry.Error as well, for those who only show it.
 type QuoteError struct {
 	Reason     QuoteReason

@@ -44,28 +44,44 @@ type EnvelopeError struct {
 	Retryable bool     `json:"retryable"`
 }
 
-// DataOf gives a run's results to programs: data of the shape that its tool declares, or else its outputs by name.
+// DataOf gives a run's results to programs: data of the shape that its tool declares, or else its outputs by name, those with a schema as data.
 // file makes of a stored file what is told of it.
 func (r Run) DataOf(file func(Output) any) any {
 	if data, ok := r.Data(); ok {
 		return data
 	}
-	return r.OutputsOf(file)
+	outputs := r.OutputsOf(file)
+	for _, field := range r.Tool.OutputSchema {
+		if field.Type != "text" || field.Schema == nil {
+			continue
+		}
+		for i, value := range outputs[field.Name] {
+			if text, ok := value.(string); ok {
+				if data, fits := dataIn(text, field.Schema); fits {
+					outputs[field.Name][i] = data
+				}
+			}
+		}
+	}
+	return outputs
 }
 
-// Data is the result of a run whose tool declares the schema of its data, as long as it fits. A text that is a string to the
-// schema is that string, any other is read as JSON.
+// Data is the result of a run whose tool declares the schema of its data, as long as it fits.
 func (r Run) Data() (data any, ok bool) {
 	field, declared := r.Tool.OutputSchema.Data()
 	at := slices.IndexFunc(r.Outputs, func(o Output) bool { return o.Name == field.Name && o.Type == "text" })
 	if !declared || at < 0 {
 		return nil, false
 	}
-	schema, err := registry.ParseSchema(field.Schema)
+	return dataIn(r.Outputs[at].Text, field.Schema)
+}
+
+// dataIn reads a text by its schema. A text that is a string to the schema is that string, any other is read as JSON.
+func dataIn(text string, raw json.RawMessage) (data any, ok bool) {
+	schema, err := registry.ParseSchema(raw)
 	if err != nil {
 		return nil, false
 	}
-	text := r.Outputs[at].Text
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	if d.Decode(&data) == nil && !d.More() && schema.Check(data) == nil {

@@ -25,7 +25,7 @@ func TestAccess(t *testing.T) {
 		who    Subject
 		want   Reason
 	}{
-		{name: "whoever comes may, where nothing is said"},
+		{name: "anyone who comes may, where nothing is said"},
 		{name: "strangers may not, where only listed people may", listed: true, want: ReasonStranger},
 		{name: "operators always may", listed: true, who: Subject{Operator: true}},
 		{name: "a listed person may", listed: true, rules: []Rule{{Kind: RuleAccount, Subject: "ann", Allow: true}}},

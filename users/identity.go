@@ -180,7 +180,7 @@ func lockAccount(ctx context.Context, tx pgx.Tx, accountID string) (Account, err
 }
 
 // Erase deletes what is known of a person, at their request: identities, names, settings, presets, keys. What
-// concerns money stays, without a name. Whoever comes back is a new account without a sign-up credit. A block
+// concerns money stays, without a name. Anyone who comes back is a new account without a sign-up credit. A block
 // stays with the identities.
 func (s *Store) Erase(ctx context.Context, accountID, by string) error {
 	if s.config.BeforeErase != nil {

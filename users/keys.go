@@ -20,7 +20,7 @@ const keyPrefix = "sbx_"
 
 // CreateKey makes an API key of the account and returns it. It can't be read again: only its hash is
 // stored. The label is for the owner.
-func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plaintext string, err error) {
+func (s *Credentials) CreateKey(ctx context.Context, accountID, label string) (plaintext string, err error) {
 	secret := make([]byte, 32)
 	if _, err := io.ReadFull(s.config.Random, secret); err != nil {
 		return "", fmt.Errorf("create an API key: %w", err)
@@ -35,7 +35,7 @@ func (s *Store) CreateKey(ctx context.Context, accountID, label string) (plainte
 }
 
 // KeyOf gives an API key, of which ID, SpendLimit and Agent are set, and the account behind it, or ErrNotFound. It notes the use, to the minute.
-func (s *Store) KeyOf(ctx context.Context, plaintext string) (account Account, key Key, err error) {
+func (s *Credentials) KeyOf(ctx context.Context, plaintext string) (account Account, key Key, err error) {
 	if !strings.HasPrefix(plaintext, keyPrefix) {
 		return Account{}, Key{}, fmt.Errorf("API key: %w", ErrNotFound)
 	}
@@ -74,7 +74,7 @@ func (k Key) Budget() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 func (k Key) Way() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 
 // Keys lists an account's API keys, newest first.
-func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
+func (s *Credentials) Keys(ctx context.Context, accountID string) ([]Key, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT id, label, hint, created_at, last_used_at, spend_limit, agent FROM user_keys WHERE user_id = `+today+` ORDER BY id DESC`, accountID)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]Key, error) {
 
 // RevokeKey ends an API key of the account; it is refused from now on. So are the sessions that were opened with it, but for
 // the one of exceptID. A key that the account does not have is ErrNotFound.
-func (s *Store) RevokeKey(ctx context.Context, accountID string, id int64, exceptID string) error {
+func (s *Credentials) RevokeKey(ctx context.Context, accountID string, id int64, exceptID string) error {
 	tag, err := s.exec(ctx, `
 		WITH ended AS (DELETE FROM user_sessions WHERE user_id = `+today+` AND way = $3 AND id::text <> $4)
 		DELETE FROM user_keys WHERE user_id = `+today+` AND id = $2`, accountID, id, Key{ID: id}.Way(), exceptID)
@@ -110,7 +110,7 @@ func hashOf(plaintext string) []byte {
 
 // LimitKey bounds what the runs of an API key may cost in a calendar month, in nano-dollars; 0 lifts the bound. A key
 // that the account does not have is ErrNotFound.
-func (s *Store) LimitKey(ctx context.Context, accountID string, id, nanoUSD int64) error {
+func (s *Credentials) LimitKey(ctx context.Context, accountID string, id, nanoUSD int64) error {
 	if nanoUSD < 0 {
 		return registry.Errorf(registry.CodeInvalidInput, "a key's limit is an amount above zero, or empty for none")
 	}
@@ -126,7 +126,7 @@ func (s *Store) LimitKey(ctx context.Context, accountID string, id, nanoUSD int6
 
 // MarkAgentKey makes an API key an agent's, for good: who wants another makes another. A key that the account does not have is
 // ErrNotFound.
-func (s *Store) MarkAgentKey(ctx context.Context, accountID string, id int64) error {
+func (s *Credentials) MarkAgentKey(ctx context.Context, accountID string, id int64) error {
 	tag, err := s.exec(ctx, `UPDATE user_keys SET agent = true WHERE user_id = `+today+` AND id = $2`, accountID, id)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrNotFound

@@ -94,7 +94,7 @@ func TestLinkCodes(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a code is good for one try: whoever else comes with it is told that it is none, until its owner makes another", func(t *testing.T) {
+	t.Run("a code is good for one try: anybody else who comes with it is told that it is none, until its owner makes another", func(t *testing.T) {
 		maker, first, second := person("telegram"), person("discord"), person("web")
 		code := s.code(t, maker.ID)
 		for _, who := range []Account{maker, first, first} { // its owner's own try is none

@@ -30,7 +30,7 @@ var preferenceTables = [...]preferenceTable{
 // MigratePreferences rewrites the stored preferences of a tool, of people and of places, to its present id and
 // input names, and returns how many owners' changed. Readers need not wait for it; resetting one by its new
 // name needs it.
-func (s *Store) MigratePreferences(ctx context.Context, tool registry.Tool) (int, error) {
+func (s *Preferences) MigratePreferences(ctx context.Context, tool registry.Tool) (int, error) {
 	if len(tool.Migrations) == 0 && len(tool.Aliases) == 0 {
 		return 0, nil
 	}
@@ -45,7 +45,7 @@ func (s *Store) MigratePreferences(ctx context.Context, tool registry.Tool) (int
 	return changed, nil
 }
 
-func (s *Store) migrateTable(ctx context.Context, table preferenceTable, tool registry.Tool) (changed int, err error) {
+func (s *Preferences) migrateTable(ctx context.Context, table preferenceTable, tool registry.Tool) (changed int, err error) {
 	rows, err := s.pool.Query(ctx, `SELECT DISTINCT `+table.owner+` FROM `+table.name+` WHERE tool_id = ANY ($1)`, idsOf(tool))
 	if err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (s *Store) migrateTable(ctx context.Context, table preferenceTable, tool re
 	return changed, nil
 }
 
-func (s *Store) migrateOne(ctx context.Context, table preferenceTable, owner []string, tool registry.Tool) (moved bool, err error) {
+func (s *Preferences) migrateOne(ctx context.Context, table preferenceTable, owner []string, tool registry.Tool) (moved bool, err error) {
 	ids := idsOf(tool)
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		stored, err := collect(tx.Query(ctx, `

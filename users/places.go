@@ -37,7 +37,7 @@ func (p Place) valid() error {
 
 // ChatPreferences gives what holds in a chat for a tool as it is now: the chat's own values over those of the
 // space it is in. space is empty where there is none; an empty platform or chat has no values.
-func (s *Store) ChatPreferences(ctx context.Context, platform, chat, space string, tool registry.Tool) (map[string]any, error) {
+func (s *Preferences) ChatPreferences(ctx context.Context, platform, chat, space string, tool registry.Tool) (map[string]any, error) {
 	values, err := s.PlacePreferences(ctx, Place{platform, PlaceSpace, space}, tool)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Store) ChatPreferences(ctx context.Context, platform, chat, space strin
 
 // PlacePreferences gives a place's own values for a tool as it is now: what was stored under an id or input
 // name that the tool had before is found too. There is an empty map where nothing is set.
-func (s *Store) PlacePreferences(ctx context.Context, place Place, tool registry.Tool) (map[string]any, error) {
+func (s *Preferences) PlacePreferences(ctx context.Context, place Place, tool registry.Tool) (map[string]any, error) {
 	if place.Platform == "" || place.ID == "" {
 		return map[string]any{}, nil
 	}
@@ -70,7 +70,7 @@ func (s *Store) PlacePreferences(ctx context.Context, place Place, tool registry
 
 // SetPlacePreference stores the value of an input of a tool for everybody in a place. It is the caller who
 // checks that it fits and that by, an account's id, may set it.
-func (s *Store) SetPlacePreference(ctx context.Context, place Place, toolID, field string, value any, by string) error {
+func (s *Preferences) SetPlacePreference(ctx context.Context, place Place, toolID, field string, value any, by string) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("store preference %s of %s: %w", field, toolID, err)
@@ -81,19 +81,19 @@ func (s *Store) SetPlacePreference(ctx context.Context, place Place, toolID, fie
 }
 
 // ResetPlacePreference forgets a place's value for one input. One that is not set is no error.
-func (s *Store) ResetPlacePreference(ctx context.Context, place Place, toolID, field, by string) error {
+func (s *Preferences) ResetPlacePreference(ctx context.Context, place Place, toolID, field, by string) error {
 	return s.changePlace(ctx, place, by, toolID+"."+field+" is reset",
 		`DELETE FROM place_preferences WHERE platform = $1 AND kind = $2 AND place = $3 AND tool_id = $4 AND field = $5`, toolID, field)
 }
 
 // ResetPlacePreferences forgets all of a place's values for a tool.
-func (s *Store) ResetPlacePreferences(ctx context.Context, place Place, toolID, by string) error {
+func (s *Preferences) ResetPlacePreferences(ctx context.Context, place Place, toolID, by string) error {
 	return s.changePlace(ctx, place, by, toolID+" is reset",
 		`DELETE FROM place_preferences WHERE platform = $1 AND kind = $2 AND place = $3 AND tool_id = $4`, toolID)
 }
 
 // changePlace runs a statement about a place, whose arguments come first, and records it.
-func (s *Store) changePlace(ctx context.Context, place Place, by, detail, statement string, args ...any) error {
+func (s *Preferences) changePlace(ctx context.Context, place Place, by, detail, statement string, args ...any) error {
 	if err := place.valid(); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // PreferencesFor gives what the user has set for a tool, by input name: values as JSON has them, numbers
 // as json.Number. What was stored under an id or input name that the tool had before is found too (A88).
 // There is an empty map where nothing is set.
-func (s *Store) PreferencesFor(ctx context.Context, accountID string, tool registry.Tool) (map[string]any, error) {
+func (s *Preferences) PreferencesFor(ctx context.Context, accountID string, tool registry.Tool) (map[string]any, error) {
 	ids := idsOf(tool)
 	stored, err := s.stored(ctx, accountID, ids)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) PreferencesFor(ctx context.Context, accountID string, tool regis
 func idsOf(tool registry.Tool) []string { return append([]string{tool.ToolID}, tool.Aliases...) }
 
 // SetPreference stores the user's value for an input of a tool. It is the caller who checks that it fits.
-func (s *Store) SetPreference(ctx context.Context, accountID, toolID, field string, value any) error {
+func (s *Preferences) SetPreference(ctx context.Context, accountID, toolID, field string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("store preference %s of %s: %w", field, toolID, err)
@@ -48,7 +48,7 @@ func (s *Store) SetPreference(ctx context.Context, accountID, toolID, field stri
 }
 
 // ResetPreference forgets the user's value for one input. One that is not set is no error.
-func (s *Store) ResetPreference(ctx context.Context, accountID, toolID, field string) error {
+func (s *Preferences) ResetPreference(ctx context.Context, accountID, toolID, field string) error {
 	_, err := s.exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2 AND field = $3`, accountID, toolID, field)
 	if err != nil {
 		return fmt.Errorf("reset preference %s of %s: %w", field, toolID, err)
@@ -57,7 +57,7 @@ func (s *Store) ResetPreference(ctx context.Context, accountID, toolID, field st
 }
 
 // ResetPreferences forgets all the user's values for a tool.
-func (s *Store) ResetPreferences(ctx context.Context, accountID, toolID string) error {
+func (s *Preferences) ResetPreferences(ctx context.Context, accountID, toolID string) error {
 	_, err := s.exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2`, accountID, toolID)
 	if err != nil {
 		return fmt.Errorf("reset preferences of %s: %w", toolID, err)
@@ -74,7 +74,7 @@ type preference struct {
 
 const selectPreferences = `SELECT tool_id, field, convert_to(value::text, 'UTF8') AS value FROM user_preferences WHERE user_id = ` + today + ` AND tool_id = ANY ($2)`
 
-func (s *Store) stored(ctx context.Context, accountID string, toolIDs []string) ([]preference, error) {
+func (s *Preferences) stored(ctx context.Context, accountID string, toolIDs []string) ([]preference, error) {
 	stored, err := collect(s.pool.Query(ctx, selectPreferences, accountID, toolIDs))
 	if err != nil {
 		return nil, fmt.Errorf("preferences of %s: %w", toolIDs[0], err)

@@ -35,7 +35,7 @@ type Preset struct {
 
 // Presets lists an account's presets for a tool as it is now, by name. What was saved under an id or input
 // name that the tool had before is found too.
-func (s *Store) Presets(ctx context.Context, accountID string, tool registry.Tool) ([]Preset, error) {
+func (s *Preferences) Presets(ctx context.Context, accountID string, tool registry.Tool) ([]Preset, error) {
 	ids := idsOf(tool)
 	rows, err := s.pool.Query(ctx, `
 		SELECT tool_id, name, convert_to(fields::text, 'UTF8'), updated_at FROM user_presets
@@ -66,7 +66,7 @@ func (s *Store) Presets(ctx context.Context, accountID string, tool registry.Too
 
 // PresetTools gives the ids of the tools that an account has presets of, as they were saved; the one whose preset
 // was changed last comes first.
-func (s *Store) PresetTools(ctx context.Context, accountID string) ([]string, error) {
+func (s *Preferences) PresetTools(ctx context.Context, accountID string) ([]string, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT tool_id FROM user_presets WHERE user_id = `+today+` GROUP BY tool_id ORDER BY max(updated_at) DESC, tool_id`, accountID)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) PresetTools(ctx context.Context, accountID string) ([]string, er
 }
 
 // Preset gives one preset, or ErrNoPreset.
-func (s *Store) Preset(ctx context.Context, accountID string, tool registry.Tool, name string) (Preset, error) {
+func (s *Preferences) Preset(ctx context.Context, accountID string, tool registry.Tool, name string) (Preset, error) {
 	presets, err := s.Presets(ctx, accountID, tool)
 	if err != nil {
 		return Preset{}, err
@@ -95,7 +95,7 @@ func (s *Store) Preset(ctx context.Context, accountID string, tool registry.Tool
 
 // SavePreset stores values under a name, in place of what was there. It is the caller who checks that they
 // fit. A name that is empty or too long, or one preset too many, is a *registry.Error.
-func (s *Store) SavePreset(ctx context.Context, accountID, toolID, name string, values map[string]any) error {
+func (s *Preferences) SavePreset(ctx context.Context, accountID, toolID, name string, values map[string]any) error {
 	name, err := presetName(name)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func presetName(name string) (string, error) {
 }
 
 // DeletePreset forgets a preset. Error: ErrNoPreset.
-func (s *Store) DeletePreset(ctx context.Context, accountID, toolID, name string) error {
+func (s *Preferences) DeletePreset(ctx context.Context, accountID, toolID, name string) error {
 	err := s.changePreset(ctx, `DELETE FROM user_presets WHERE user_id = `+writesTo+` AND tool_id = $2 AND key = lower($3)`,
 		accountID, toolID, strings.TrimSpace(name))
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Store) DeletePreset(ctx context.Context, accountID, toolID, name string
 	return nil
 }
 
-func (s *Store) changePreset(ctx context.Context, statement string, args ...any) error {
+func (s *Preferences) changePreset(ctx context.Context, statement string, args ...any) error {
 	tag, err := s.exec(ctx, statement, args...)
 	if err == nil && tag.RowsAffected() == 0 {
 		return ErrNoPreset

@@ -33,7 +33,7 @@ type Session struct {
 
 // NewSession signs a browser in to the account that s names and returns the secret for its cookie, which
 // can't be read again: only its hash is stored. Of s, the account, way, agent and address count.
-func (s *Store) NewSession(ctx context.Context, session Session) (secret string, err error) {
+func (s *Credentials) NewSession(ctx context.Context, session Session) (secret string, err error) {
 	random := make([]byte, 32)
 	if _, err := io.ReadFull(s.config.Random, random); err != nil {
 		return "", fmt.Errorf("sign in: %w", err)
@@ -59,7 +59,7 @@ const sessionColumns = `id::text AS id, user_id::text AS account_id, way, agent,
 
 // BySession gives the session behind a cookie's secret and its account, or ErrNotFound. Being seen
 // prolongs the session.
-func (s *Store) BySession(ctx context.Context, secret string) (Account, Session, error) {
+func (s *Credentials) BySession(ctx context.Context, secret string) (Account, Session, error) {
 	rows, err := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now()`, hashOf(secret))
 	if err != nil {
 		return Account{}, Session{}, fmt.Errorf("session: %w", err)
@@ -73,12 +73,12 @@ func (s *Store) BySession(ctx context.Context, secret string) (Account, Session,
 	if err != nil {
 		return Account{}, Session{}, fmt.Errorf("session: %w", err)
 	}
-	account, err := s.ByID(ctx, session.AccountID)
+	account, err := s.byID(ctx, session.AccountID)
 	return account, session, err
 }
 
 // Sessions lists where an account is signed in, the latest seen first.
-func (s *Store) Sessions(ctx context.Context, accountID string) ([]Session, error) {
+func (s *Credentials) Sessions(ctx context.Context, accountID string) ([]Session, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT `+sessionColumns+` FROM user_sessions WHERE user_id = $1 AND expires_at > now() ORDER BY seen_at DESC, created_at DESC`, accountID)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) Sessions(ctx context.Context, accountID string) ([]Session, erro
 }
 
 // EndSession signs one browser of the account out. One that has ended is no error.
-func (s *Store) EndSession(ctx context.Context, accountID, id string) error {
+func (s *Credentials) EndSession(ctx context.Context, accountID, id string) error {
 	if _, err := uuid.Parse(id); err != nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (s *Store) EndSession(ctx context.Context, accountID, id string) error {
 
 // EndSessions signs all browsers of the account out but the one of session exceptID ("": all) and
 // returns how many.
-func (s *Store) EndSessions(ctx context.Context, accountID, exceptID string) (int, error) {
+func (s *Credentials) EndSessions(ctx context.Context, accountID, exceptID string) (int, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM user_sessions WHERE user_id = $1 AND id::text <> $2`, accountID, exceptID)
 	if err != nil {
 		return 0, fmt.Errorf("end sessions: %w", err)
@@ -116,7 +116,7 @@ var ErrUsed = errors.New("this was used before")
 
 // UseProof notes that a proof of identity, e.g. a signed message, was used, and returns ErrUsed when it
 // was before. It is remembered until it expires.
-func (s *Store) UseProof(ctx context.Context, proof string, expires time.Time) error {
+func (s *Credentials) UseProof(ctx context.Context, proof string, expires time.Time) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM user_used_proofs WHERE expires_at < now()`); err != nil {
 		return fmt.Errorf("use a proof: %w", err)
 	}

@@ -89,7 +89,7 @@ func TestSessions(t *testing.T) {
 		}
 	})
 
-	t.Run("a proof is used once, whoever comes at the same time", func(t *testing.T) {
+	t.Run("a proof is used once, no matter who comes at the same time", func(t *testing.T) {
 		var used atomic.Int32
 		var wait sync.WaitGroup
 		for range 8 {
@@ -128,7 +128,7 @@ func TestInvitations(t *testing.T) {
 		return secret, v
 	}
 
-	t.Run("used once, with its credit, whoever comes at the same time", func(t *testing.T) {
+	t.Run("used once, with its credit, no matter who comes at the same time", func(t *testing.T) {
 		secret, _ := invite()
 		var used atomic.Int32
 		var wait sync.WaitGroup

@@ -83,11 +83,24 @@ type Config struct {
 
 // Store keeps people in Postgres.
 type Store struct {
+	*core
+	Credentials
+	Preferences
+}
+
+// core is what the parts of a Store share.
+type core struct {
 	pool   *pgxpool.Pool
 	writer *postgres.Writer
 	config Config
 	policy policyCache
 }
+
+// Credentials are by which accounts are recognised beside the platforms: API keys, and sessions of browsers.
+type Credentials struct{ *core }
+
+// Preferences are what people and the admins of places have set for tools, and people's presets.
+type Preferences struct{ *core }
 
 // New gives the store in pool's database.
 func New(pool *pgxpool.Pool, config Config) *Store {
@@ -100,7 +113,8 @@ func New(pool *pgxpool.Pool, config Config) *Store {
 	if config.Defaults == nil {
 		config.Defaults = func() (bool, Limits) { return config.Listed, config.Limits }
 	}
-	return &Store{pool: pool, writer: postgres.NewWriter(pool), config: config}
+	shared := &core{pool: pool, writer: postgres.NewWriter(pool), config: config}
+	return &Store{shared, Credentials{shared}, Preferences{shared}}
 }
 
 // today is the id by which the account $1 goes today.
@@ -253,11 +267,13 @@ func (s *Store) welcome(ctx context.Context, tx pgx.Tx, account Account, identit
 }
 
 // ByID gives an account, or ErrNotFound. The id of one that was merged gives the survivor.
-func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) {
+func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) { return s.byID(ctx, accountID) }
+
+func (c *core) byID(ctx context.Context, accountID string) (Account, error) {
 	if _, err := uuid.Parse(accountID); err != nil {
 		return Account{}, fmt.Errorf("user %q: %w", accountID, ErrNotFound)
 	}
-	account, err := one(s.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE id = `+today, accountID))
+	account, err := one(c.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE id = `+today, accountID))
 	if err != nil {
 		return Account{}, fmt.Errorf("user %s: %w", accountID, err)
 	}
@@ -271,8 +287,8 @@ func (s *Store) SetLanguage(ctx context.Context, accountID, language string) err
 }
 
 // exec changes what belongs to an account. A merge of that account may get in its way: then it is tried again.
-func (s *Store) exec(ctx context.Context, statement string, args ...any) (tag pgconn.CommandTag, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+func (c *core) exec(ctx context.Context, statement string, args ...any) (tag pgconn.CommandTag, err error) {
+	err = postgres.InTx(ctx, c.pool, func(tx pgx.Tx) (err error) {
 		tag, err = tx.Exec(ctx, statement, args...)
 		return err
 	})

@@ -20,7 +20,7 @@ const (
 
 // Addresses makes the addresses that services report runs to. The one of a service that signs its callbacks is
 // Root + service + "/" + run. Any other gets a token at its end, which is good for that service and run only, and for
-// 24 hours: whoever knows it may speak for the service, so it must not get into logs.
+// 24 hours: anyone who knows it may speak for the service, so it must not get into logs.
 type Addresses struct {
 	public string // scheme and host
 	key    []byte

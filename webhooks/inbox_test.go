@@ -43,8 +43,8 @@ type house struct {
 	asked []string // runs that were made to look at their provider
 }
 
-// strategy reads {"status": ...} as ComfyUI Deploy sends it.
-var strategy = registry.WebhookConfig{ExpectedStatusField: "status", SuccessValue: "success", IDPath: []string{"run_id"}}
+// reporting reads {"status": ...} as ComfyUI Deploy sends it.
+var reporting = registry.WebhookConfig{ExpectedStatusField: "status", SuccessValue: "success", IDPath: []string{"run_id"}}
 
 func newHouse(t *testing.T, adapt func(*InboxConfig)) *house {
 	t.Helper()
@@ -63,7 +63,7 @@ func (h *house) open(t *testing.T, adapt func(*InboxConfig)) *Inbox {
 	cfg := InboxConfig{
 		Pool: h.pool, Addresses: addresses, Now: h.clock.Now, Poll: 5 * time.Millisecond, Callback: h.callback,
 		Sources:  map[string]Source{"open": {}, "signed": {Verifier: shared("s3cret")}},
-		Strategy: func(string) (registry.WebhookConfig, bool) { return strategy, true },
+		Strategy: func(string) (registry.WebhookConfig, bool) { return reporting, true },
 		Logger:   slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics:  h.gauge,
 	}
@@ -544,7 +544,7 @@ func TestWork(t *testing.T) {
 		h.want(t, http.StatusOK, h.address(h.run()), "{}")
 		h.becomes(t, StatusDone, 1) // the clock stands still
 	})
-	// A write that fails at a repeat has stored what is new, for itself or, without room, for whoever looks first.
+	// A write that fails at a repeat has stored what is new, for itself or, without room, for the first that looks.
 	failAtARepeat := func(t *testing.T, room int) (h *house, fresh *arrival) {
 		t.Helper()
 		h = newHouse(t, nil)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 const (
@@ -201,11 +202,11 @@ func (b *Inbox) read(e *event) {
 	if b.cfg.Strategy == nil {
 		return
 	}
-	strategy, ok := b.cfg.Strategy(e.Service)
+	config, ok := b.cfg.Strategy(e.Service)
 	if !ok {
 		return
 	}
-	said, err := strategy.Read(e.body, e.ReceivedAt, e.ReceivedAt)
+	said, err := strategy.Reader{WebhookConfig: config}.Read(e.body, e.ReceivedAt, e.ReceivedAt)
 	if said.State == "" { // a success without result is a state, too
 		if b.strange.first(e.Service + " unreadable") {
 			b.cfg.Logger.Warn("a callback can't be read by the tool's webhookStrategy; the service is asked instead", "service", e.Service, "error", err)

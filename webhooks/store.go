@@ -78,7 +78,7 @@ func (b *Inbox) store(ctx context.Context, e event) error {
 func (b *Inbox) write(ctx context.Context, arrivals []*arrival) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	// What there is no room for is due at once, for whoever looks first.
+	// What there is no room for is due at once, for the first that looks.
 	if err := b.insert(ctx, arrivals, b.hasRoom()); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 const (
 	claimSize   = 256
 	gatherFor   = 20 * time.Millisecond
-	claimFor    = 30 * time.Second // whoever claims an event and dies leaves it to others after that
+	claimFor    = 30 * time.Second // anyone who claims an event and dies leaves it to others after that
 	askTimeout  = 10 * time.Second
 	matchWithin = 15 * time.Minute // a callback may be faster than the answer that brings the run's id
 	retryBase   = time.Second      // doubling, to

@@ -119,7 +119,7 @@ func (s *stream) answer() (answer, error) {
 }
 
 // whole is a block with all that has come. The input of a call that is no JSON stays readable as a text, which no
-// tool takes: whoever carries the call out refuses it.
+// tool takes: the part that carries the call out refuses it.
 func (o *opened) whole() map[string]json.RawMessage {
 	add := func(member, text string) {
 		if text != "" {

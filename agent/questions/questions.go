@@ -29,7 +29,7 @@ type Config struct {
 	Room func(ctx context.Context, tx pgx.Tx, accountID string, b runs.Budget, least, most billing.NanoUSD) (billing.NanoUSD, error)
 	// House says that the house pays for all models, not who asks.
 	House bool
-	// PerDay is what the questions of one account may cost in a day (UTC), whoever pays; zero: no limit.
+	// PerDay is what the questions of one account may cost in a day (UTC), no matter who pays; zero: no limit.
 	PerDay billing.NanoUSD
 	// Lease is how long a question is left alone whose process is not heard of; zero: two minutes.
 	Lease  time.Duration

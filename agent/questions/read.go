@@ -72,7 +72,7 @@ func (s *Store) query(ctx context.Context, where string, args ...any) ([]Questio
 	return list, wrap(err, "read questions")
 }
 
-// Get gives a question of an account with all that was done for it; of no account: whoever's. ErrNotFound: there is none, or it was deleted.
+// Get gives a question of an account with all that was done for it; of no account: anybody's. ErrNotFound: there is none, or it was deleted.
 func (s *Store) Get(ctx context.Context, id, accountID string) (Question, error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return Question{}, ErrNotFound

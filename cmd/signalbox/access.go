@@ -5,6 +5,9 @@ import (
 	"log/slog"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/users"
 )
@@ -65,7 +68,7 @@ func (c accessRemove) Run(e env) error {
 
 // withUsers opens the store of people for one command.
 func withUsers(e env, do func(ctx context.Context, store *users.Store) error) error {
-	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, _ *slog.Logger) error {
-		return do(ctx, newUsers(db, billing.NewLedger(db.pool), cfg))
+	return withDatabase(e, func(ctx context.Context, cfg config.Config, db *database.DB, _ *slog.Logger) error {
+		return do(ctx, accounts.New(db.Pool, billing.NewLedger(db.Pool), cfg))
 	})
 }

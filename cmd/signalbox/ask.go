@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,18 +28,17 @@ import (
 // agents are the models that work with the tools.
 type agents struct {
 	*house
-	guidance atomic.Pointer[agent.Guidance] // hints for tools
-	rates    billing.ModelRates
+	guidance atomic.Pointer[agent.Guidance]     // hints for tools
+	rates    func() (billing.ModelRates, error) // what models charge, read once
+}
+
+func newAgents(h *house) agents {
+	return agents{house: h, rates: sync.OnceValues(func() (billing.ModelRates, error) { return asking.Rates(h.cfg.ServiceSettings, h.log) })}
 }
 
 // handler is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
 // charge is the operator's, and the key may be there for pictures.
 func (a *agents) handler() (http.Handler, error) {
-	rates, err := asking.Rates(a.cfg.ServiceSettings, a.log)
-	if err != nil {
-		return nil, err
-	}
-	a.rates = rates
 	agents, err := a.each(agent.Config{})
 	if err == nil {
 		err = a.readGuidance()
@@ -61,7 +60,11 @@ func (a *agents) handler() (http.Handler, error) {
 // each makes an agent for each service of models, and, under no name, one that asks all models in their order: the
 // next one when one is in trouble.
 func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
-	models, err := asking.Models(a.cfg.ServiceSettings, a.rates)
+	rates, err := a.rates()
+	if err != nil {
+		return nil, err
+	}
+	models, err := asking.Models(a.cfg.ServiceSettings, rates)
 	if err != nil || len(models) == 0 {
 		return nil, err
 	}
@@ -106,7 +109,7 @@ func (a *agents) team() *agent.Team {
 		}
 		return a.registry.Snapshot()
 	}}
-	if a.cfg.AnthropicModel != "" || a.cfg.OpenAIModel != "" {
+	if a.connected() {
 		cfg.Bundled = agent.BundledTeam()
 	}
 	return agent.NewTeam(cfg)
@@ -134,9 +137,42 @@ func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question
 	return one.Ask(ctx, q)
 }
 
+// connected reports whether there is a model to ask.
+func (a *agents) connected() bool { return a.cfg.AnthropicModel != "" || a.cfg.OpenAIModel != "" }
+
+// A translation is one turn of few words, at a cent at most.
+const (
+	translationTokens = 6_000
+	translationMoney  = billing.Dollar / 100
+)
+
+// translator puts questions to documents into their language; nil: there is no model. It is a question of the account whose call it is, or a part
+// of the one in whose course a model calls. The models are made when the first comes: by then there is all that they need.
+func (a *agents) translator() func(ctx context.Context, c registry.Call, question, language string) (string, error) {
+	if !a.connected() {
+		return nil
+	}
+	models := sync.OnceValues(func() (map[string]*agent.Agent, error) {
+		return a.each(agent.Config{Bounds: agent.Bounds{Rounds: 1, Tokens: translationTokens, Money: min(translationMoney, a.cfg.AskPerQuestion)}})
+	})
+	return func(ctx context.Context, c registry.Call, question, language string) (string, error) {
+		all, err := models()
+		if err != nil {
+			return "", err
+		}
+		answer, err := all[""].Translate(ctx, agent.Question{
+			Text: question, AccountID: c.UserID, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
+		}, language)
+		if err == nil && answer.Stop != agent.StopAnswered {
+			err = registry.Errorf(registry.CodeUnavailable, "a bound of questions is reached: %s", answer.Stop)
+		}
+		return answer.Text, err
+	}
+}
+
 // asked are the pages of what was asked, where there is a model to ask.
 func (a *agents) asked() pages.Asked {
-	if a.cfg.AnthropicModel == "" && a.cfg.OpenAIModel == "" {
+	if !a.connected() {
 		return nil
 	}
 	return a.questions
@@ -150,21 +186,9 @@ func (a *agents) hints() agent.Guidance {
 	return nil
 }
 
-// toolGuidance are the lines for tools of TOOL_GUIDANCE_FILE, or those that come with the program.
-func (c *Config) toolGuidance() (agent.Guidance, error) {
-	if c.ToolGuidanceFile == "" {
-		return agent.DefaultGuidance()
-	}
-	data, err := os.ReadFile(c.ToolGuidanceFile)
-	if err != nil {
-		return nil, err
-	}
-	return agent.ParseGuidance(data)
-}
-
 // readGuidance reads the lines for tools. A file that is wrong leaves those that were read before.
 func (a *agents) readGuidance() error {
-	g, err := a.cfg.toolGuidance()
+	g, err := a.cfg.ToolGuidance()
 	if err != nil {
 		return fmt.Errorf("TOOL_GUIDANCE_FILE: %w", err)
 	}

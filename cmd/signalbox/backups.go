@@ -6,6 +6,8 @@ import (
 	"log/slog"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/backup"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 )
 
@@ -43,11 +45,11 @@ func (c restoreCommand) Run(e env) error {
 
 // withHouse opens the database, with the schema left as it is, and the files.
 func withHouse(e env, do func(context.Context, backup.House) error) error {
-	return openFor(e, func(ctx context.Context, c Config, db *database, log *slog.Logger) error {
+	return openFor(e, func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error {
 		places, err := media.OpenPlaces(ctx, c.DataDir, c.Store)
 		if err != nil {
 			return err
 		}
-		return do(ctx, backup.House{Pool: db.pool, Files: places.Now(), DataDir: c.DataDir, Logger: quiet(log)})
+		return do(ctx, backup.House{Pool: db.Pool, Files: places.Now(), DataDir: c.DataDir, Logger: quiet(log)})
 	})
 }

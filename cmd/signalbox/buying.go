@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
+	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/payments"
@@ -17,29 +20,18 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
 )
 
-// maxBuyText bounds what /buy says, so that it fits into a message of every chat with the rest.
-const maxBuyText = 1000
-
 // buying is how people get more credit: what is sold, what the operator says, and the ways there are.
 func (h *house) buying() words.Buying {
-	b := words.Buying{Text: h.rules.value(buySetting), Seller: h.seller}
+	b := words.Buying{Text: h.rules.Value(houserules.Buy), Seller: h.seller}
 	if h.cfg.BuyURL != "" {
 		b.Ways = append(b.Ways, words.BuyingWay{URL: h.cfg.BuyURL})
 	}
 	return b
 }
 
-// products are what is sold; without a file nothing.
-func products(c Config) (payments.Products, error) {
-	if c.ProductsFile == "" {
-		return nil, nil
-	}
-	return fromFile("PRODUCTS_FILE", c.ProductsFile, payments.ParseProducts)
-}
-
 // newSeller makes what sells.
 func (a *app) newSeller() error {
-	sold, err := products(a.cfg)
+	sold, err := a.cfg.SoldProducts()
 	if err != nil {
 		return err
 	}
@@ -48,8 +40,8 @@ func (a *app) newSeller() error {
 		return err
 	}
 	a.seller, err = selling.New(selling.Config{
-		Store: payments.New(payments.Config{Pool: a.db.pool, Ledger: a.ledger, Products: sold}), Users: a.users, Ledger: a.ledger, Texts: texts, Page: a.cfg.Public,
-		Stripe: stripe.Config{Key: a.cfg.StripeSecretKey, BaseURL: a.cfg.StripeAPIURL, Secrets: splitList(a.cfg.StripeWebhookSecret)},
+		Store: payments.New(payments.Config{Pool: a.db.Pool, Ledger: a.ledger, Products: sold}), Users: a.users, Ledger: a.ledger, Texts: texts, Page: a.cfg.Public,
+		Stripe: stripe.Config{Key: a.cfg.StripeSecretKey, BaseURL: a.cfg.StripeAPIURL, Secrets: config.List(a.cfg.StripeWebhookSecret)},
 		Seller: selling.Lines(a.cfg.SellerText), Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}),
 		Tell: a.tellPerson, Logger: a.log.With("component", "payments"),
 	})
@@ -69,8 +61,8 @@ func (c voucherCommand) Run(e env) error {
 	if err != nil || credit <= 0 {
 		return fmt.Errorf("credit: found %q, expected US dollars above zero, for example 5 or 0.25", c.Credit)
 	}
-	return withDatabase(e, func(ctx context.Context, _ Config, db *database, _ *slog.Logger) error {
-		store := payments.New(payments.Config{Pool: db.pool, Ledger: billing.NewLedger(db.pool)})
+	return withDatabase(e, func(ctx context.Context, _ config.Config, db *database.DB, _ *slog.Logger) error {
+		store := payments.New(payments.Config{Pool: db.Pool, Ledger: billing.NewLedger(db.Pool)})
 		codes, err := store.NewVouchers(ctx, payments.VoucherRequest{Count: c.Count, Credit: credit, Note: c.Note, Valid: c.Valid, By: "terminal"})
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			}
 			return strings.TrimSuffix(a.cfg.Public.String(), "/") + path
 		},
-		Pool: a.db.pool, Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}), Media: a.media, Painter: paints,
+		Pool: a.db.Pool, Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}), Media: a.media, Painter: paints,
 		Keep: func(ctx context.Context, accountID string, content io.Reader, name string) (registry.Media, error) {
 			ref, _, err := a.runs.PutMedia(ctx, accountID, content, name)
 			return ref, err

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
@@ -45,7 +46,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		return nil, err
 	}
 	p.page, err = webchat.New(webchat.Config{
-		Pool: a.db.pool, Files: a.media, People: a.users, Logger: a.log.With("component", "webchat"), FilePath: p.filePath,
+		Pool: a.db.Pool, Files: a.media, People: a.users, Logger: a.log.With("component", "webchat"), FilePath: p.filePath,
 		ThumbPath: func(owner string, ref registry.Media) string { return p.server.Load().ThumbPath(owner, ref) },
 		Upload: func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
 			return a.runs.PutMedia(ctx, accountID, r, name)
@@ -70,7 +71,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		adapters = append(adapters, p.discord)
 	}
 	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
-		Adapters: adapters, Pool: a.db.pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry, Places: a.content.works,
+		Adapters: adapters, Pool: a.db.Pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry, Places: a.content.works,
 		Link: func(run runs.Run, output int) string {
 			server := p.server.Load()
 			if server == nil {
@@ -97,7 +98,7 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 		app = a.cfg.Public.JoinPath(door.AppPath).String()
 	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
-		Client: client, Pool: a.db.pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
+		Client: client, Pool: a.db.Pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
 		Payments: a.seller,
 	})
 }
@@ -116,7 +117,7 @@ func (a *app) newDiscord(ctx context.Context) (*discord.Adapter, error) {
 		return nil, err
 	}
 	return discord.NewAdapter(ctx, discord.AdapterConfig{
-		Client: client, Pool: a.db.pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards,
+		Client: client, Pool: a.db.Pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards,
 		Elsewhere: func(locale string) string {
 			if a.cfg.Public == nil {
 				return texts.Voice(locale).Line("discord.elsewhere")
@@ -154,9 +155,9 @@ func (a *app) startChat(ctx context.Context) error {
 		return err
 	}
 	p.router, err = router.NewRouter(router.Config{
-		Deliverer: p.deliverer, Pool: a.db.pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
-		Operator:     turn.Operator{Support: a.rules.says(supportSetting), Terms: a.rules.says(termsSetting), Privacy: a.rules.says(privacySetting), Buying: a.buying},
-		DefaultTool:  a.rules.says(defaultToolSetting),
+		Deliverer: p.deliverer, Pool: a.db.Pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
+		Operator:     turn.Operator{Support: a.rules.Says(houserules.Support), Terms: a.rules.Says(houserules.Terms), Privacy: a.rules.Says(houserules.Privacy), Buying: a.buying},
+		DefaultTool:  a.rules.Says(houserules.DefaultTool),
 		Agent:        agent,
 		Example:      tried,
 		Site:         a.content.desk(),

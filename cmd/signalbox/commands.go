@@ -14,8 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
 	"github.com/signalbox/signalbox/cmd/signalbox/ask"
 	"github.com/signalbox/signalbox/cmd/signalbox/build"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/comfy/cpu"
@@ -101,8 +104,8 @@ type migrateCommand struct{}
 
 // Run migrates the database.
 func (migrateCommand) Run(e env) error {
-	return openFor(e, func(ctx context.Context, _ Config, db *database, log *slog.Logger) error {
-		n, err := migrations.Up(ctx, db.pool, quiet(log))
+	return openFor(e, func(ctx context.Context, _ config.Config, db *database.DB, log *slog.Logger) error {
+		n, err := migrations.Up(ctx, db.Pool, quiet(log))
 		if err != nil {
 			return err
 		}
@@ -127,13 +130,13 @@ func (c grantCommand) Run(e env) error {
 	if c.Key == "" {
 		c.Key = "grant:" + uuid.NewString()
 	}
-	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, _ *slog.Logger) error {
-		ledger := billing.NewLedger(db.pool)
-		account, err := people.Find(ctx, newUsers(db, ledger, cfg), c.Account)
+	return withDatabase(e, func(ctx context.Context, cfg config.Config, db *database.DB, _ *slog.Logger) error {
+		ledger := billing.NewLedger(db.Pool)
+		account, err := people.Find(ctx, accounts.New(db.Pool, ledger, cfg), c.Account)
 		if err != nil {
 			return err
 		}
-		err = postgres.InTx(ctx, db.pool, func(tx pgx.Tx) error {
+		err = postgres.InTx(ctx, db.Pool, func(tx pgx.Tx) error {
 			return ledger.Grant(ctx, tx, account.ID, amount, c.Key, c.Note)
 		})
 		if err != nil {
@@ -160,9 +163,9 @@ func (c peopleCommand) Run(e env) error {
 }
 
 // withDatabase opens the database for one command, that of a running program if there is one, and brings its schema up to date.
-func withDatabase(e env, do func(ctx context.Context, c Config, db *database, log *slog.Logger) error) error {
-	return openFor(e, func(ctx context.Context, c Config, db *database, log *slog.Logger) error {
-		if _, err := migrations.Up(ctx, db.pool, quiet(log)); err != nil {
+func withDatabase(e env, do func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error) error {
+	return openFor(e, func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error {
+		if _, err := migrations.Up(ctx, db.Pool, quiet(log)); err != nil {
 			return err
 		}
 		return do(ctx, c, db, log)
@@ -170,27 +173,28 @@ func withDatabase(e env, do func(ctx context.Context, c Config, db *database, lo
 }
 
 // openFor is withDatabase with the schema left as it is.
-func openFor(e env, do func(ctx context.Context, c Config, db *database, log *slog.Logger) error) error {
-	c, err := check(e.settings)
+func openFor(e env, do func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error) error {
+	c, err := config.Check(e.settings)
 	if err != nil {
 		return err
 	}
 	log := newLogger(c, e.stderr)
-	db, err := attachDatabase(e.ctx, c, log)
+	db, err := database.Attach(e.ctx, c, log)
 	if err != nil {
 		return err
 	}
 	err = do(e.ctx, c, db, log)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, db.close(ctx))
+	return errors.Join(err, db.Close(ctx))
 }
 
 type askCommand struct {
 	Key          string   `env:"SIGNALBOX_KEY" placeholder:"KEY" help:"A key of yours, from the page (API). Empty: ADMIN_TOKEN."`
 	Server       string   `placeholder:"URL" help:"The program that is asked. Empty: the one at LISTEN_ADDR."`
-	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: whoever is first."`
+	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: the first one."`
 	Conversation string   `placeholder:"NAME" help:"What the question belongs to. Empty: it stands alone."`
+	Language     string   `env:"LC_ALL,LC_MESSAGES,LANG" placeholder:"LANGUAGE" help:"The language of what is printed, such as de. Empty: English."`
 	Question     []string `arg:"" help:"What you want, in plain words."`
 }
 
@@ -199,5 +203,6 @@ func (c askCommand) Run(e env) error {
 	return ask.Ask(e.ctx, e.stdout, ask.Question{
 		Text: strings.Join(c.Question, " "), Model: c.Model, Conversation: c.Conversation,
 		Key: cmp.Or(c.Key, e.settings.AdminToken), Server: cmp.Or(c.Server, "http://"+e.settings.ListenAddr),
+		Language: c.Language,
 	})
 }

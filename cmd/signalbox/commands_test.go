@@ -47,19 +47,27 @@ data: {"answer":"It waits.","notice":"Enough for today."}
 		fmt.Fprint(w, events)
 	}))
 	t.Cleanup(server.Close)
-	ask := func(key string) (int, string, string) {
+	askIn := func(language, key string) (int, string, string) {
 		var out, err bytes.Buffer
-		code := run(t.Context(), []string{"ask", "--server", server.URL, "--key", key, "make", "me", "one"}, &out, &err)
+		code := run(t.Context(), []string{"ask", "--server", server.URL, "--language", language, "--key", key, "make", "me", "one"}, &out, &err)
 		return code, out.String(), err.String()
 	}
+	ask := func(key string) (int, string, string) { return askIn("C.UTF-8", key) }
 	t.Run("the answer is printed as it comes, with what waits and its price", func(t *testing.T) {
 		code, out, _ := ask("k")
-		want := "Let me see.\n  wallpaper ...\n  wallpaper waits for you, $0.04044 at most: " + server.URL + "/run/r1\n  look: there is no such tool\nIt waits.\nEnough for today.\n"
+		want := "Let me see.\n  wallpaper ...\n  wallpaper waits for you, at most $0.041: " + server.URL + "/run/r1\n  look: there is no such tool\nIt waits.\nEnough for today.\n"
 		if code != 0 || out != want {
 			t.Errorf("exit %d, printed:\n%s", code, out)
 		}
 		if body := <-heard; !strings.Contains(body, `"question":"make me one"`) {
 			t.Errorf("sent %s", body)
+		}
+	})
+	t.Run("what waits is told in the reader's language, with its price as it is written there", func(t *testing.T) {
+		_, out, _ := askIn("de_DE.UTF-8", "k")
+		<-heard
+		if want := "wallpaper wartet auf dich, höchstens 0,041\u00a0$: " + server.URL + "/run/r1"; !strings.Contains(out, want) {
+			t.Errorf("printed:\n%s\nwant %s", out, want)
 		}
 	})
 	t.Run("a refusal is told in the program's words", func(t *testing.T) {

@@ -30,14 +30,6 @@ import (
 // sitePath is where visitors find the site, unless SITE_HOST names a host of its own.
 const sitePath = "/site"
 
-func (c *Config) checkContent(p *problems) {
-	info, err := os.Stat(c.ContentDir)
-	p.unless(c.ContentDir == "" || err == nil && info.IsDir(), "CONTENT_DIR", c.ContentDir, "a folder that exists")
-	u, ok := httpURL("http://" + c.SiteHost)
-	p.unless(c.SiteHost == "" || ok && u.Path == "" && u.Host == c.SiteHost, "SITE_HOST", c.SiteHost, "a host, perhaps with a port, such as www.example.com")
-	p.unless(c.SiteHost == "" || c.Public == nil || !strings.EqualFold(c.SiteHost, c.Public.Host), "SITE_HOST", c.SiteHost, "another host than that of PUBLIC_URL")
-}
-
 // contents is the sites: their tools, and what visitors see.
 type contents struct {
 	*house
@@ -66,8 +58,8 @@ func (c *contents) open() (service, error) {
 		return service{}, err
 	}
 	base, signIn := c.address()
-	c.store = store.New(c.db.pool)
-	thumbnails := assets.NewThumbnails(c.db.pool)
+	c.store = store.New(c.db.Pool)
+	thumbnails := assets.NewThumbnails(c.db.Pool)
 	open := func(ctx context.Context, ref registry.Media) (io.ReadCloser, error) {
 		file, _, err := c.media.OpenMedia(ctx, ref)
 		return file, err
@@ -83,8 +75,14 @@ func (c *contents) open() (service, error) {
 	if c.public, err = site.NewSites(c.shown); err != nil {
 		return service{}, err
 	}
+	var embedder content.Embedder
+	if c.cfg.EmbeddingsURL != "" {
+		if embedder, err = newEmbeddings(c.cfg); err != nil {
+			return service{}, err
+		}
+	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Operator: c.isOperator,
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Operator: c.isOperator, Embedder: embedder, Logger: c.log.With("component", "site"),
 		Links: func(slug string) content.Links { return c.public.Of(slug) },
 		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/assets"
@@ -20,11 +23,11 @@ import (
 )
 
 // newSiteApp is the part of the program that makes the site.
-func newSiteApp(t *testing.T, c Config) *app {
+func newSiteApp(t *testing.T, c config.Config) *app {
 	t.Helper()
 	c.DataDir = t.TempDir()
 	a := newApp(c, slog.New(slog.DiscardHandler))
-	a.db = &database{pool: postgrestest.New(t)}
+	a.db = &database.DB{Pool: postgrestest.New(t)}
 	if _, err := a.content.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +36,13 @@ func newSiteApp(t *testing.T, c Config) *app {
 
 func TestImportedPhotosAreTheSites(t *testing.T) {
 	t.Parallel()
-	a := newSiteApp(t, Config{})
+	a := newSiteApp(t, config.Config{})
 	folder, err := assets.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.media = media.Store{Assets: assets.New(a.db.pool, folder, 0)}
-	a.users = newUsers(a.db, billing.NewLedger(a.db.pool), Config{})
+	a.media = media.Store{Assets: assets.New(a.db.Pool, folder, 0)}
+	a.users = accounts.New(a.db.Pool, billing.NewLedger(a.db.Pool), config.Config{})
 	ref, _, err := a.media.Keep(t.Context(), strings.NewReader("\x89PNG\r\n\x1a\n"), assets.Meta{Name: "pexels-7.png"})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +88,7 @@ func TestImportedPhotosAreTheSites(t *testing.T) {
 
 func TestSiteHost(t *testing.T) {
 	t.Parallel()
-	a := newSiteApp(t, Config{Settings: settings.Settings{ContentSettings: settings.ContentSettings{SiteHost: "www.example.com"}}, Public: &url.URL{Scheme: "https", Host: "bot.example"}})
+	a := newSiteApp(t, config.Config{Settings: settings.Settings{ContentSettings: settings.ContentSettings{SiteHost: "www.example.com"}}, Public: &url.URL{Scheme: "https", Host: "bot.example"}})
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "x"})
 		io.WriteString(w, "the page")
@@ -119,7 +122,7 @@ func TestSiteHost(t *testing.T) {
 	})
 	t.Run("a wrong host or folder stops the start", func(t *testing.T) {
 		for _, s := range []settings.Settings{{ContentSettings: settings.ContentSettings{SiteHost: "https://x.example"}}, {ContentSettings: settings.ContentSettings{SiteHost: "bot.example"}, HouseSettings: settings.HouseSettings{PublicURL: "https://bot.example"}}, {ContentSettings: settings.ContentSettings{ContentDir: "/nowhere/at/all"}}} {
-			if _, err := check(s); err == nil || !strings.Contains(err.Error(), "SITE_HOST: ") && !strings.Contains(err.Error(), "CONTENT_DIR: ") {
+			if _, err := config.Check(s); err == nil || !strings.Contains(err.Error(), "SITE_HOST: ") && !strings.Contains(err.Error(), "CONTENT_DIR: ") {
 				t.Errorf("%+v: %v", s.ContentSettings, err)
 			}
 		}

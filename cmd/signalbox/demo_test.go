@@ -3,11 +3,16 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/demo"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -19,16 +24,19 @@ func TestDemo(t *testing.T) {
 	}
 	s.DataDir, s.ListenAddr, s.WorkflowsDir = t.TempDir(), "127.0.0.1:0", t.TempDir()
 	a := startApp(t, s)
-	now, done := time.Now(), 0
+	now, done, count := time.Now(), 0, 24
+	if os.Getenv("SCREENSHOTS_DIR") != "" {
+		count = 48 // pictures for the documents show a fuller house
+	}
 	filled, err := demo.Fill(t.Context(), demo.Config{
-		Pool: a.db.pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 2 * time.Minute, Count: 24, Done: func() { done++ },
+		Pool: a.db.Pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 2 * time.Minute, Count: count, Done: func() { done++ },
 	})
-	if err != nil || filled.Runs != 24 || done != 24 || filled.People < 5 {
+	if err != nil || filled.Runs != count || done != count || filled.People < 5 {
 		t.Fatalf("%+v, %d told: %v", filled, done, err)
 	}
 	t.Run("its runs lie in the last week, in their order, and took as long as they did", func(t *testing.T) {
-		list, err := a.runs.List(t.Context(), runs.Filter{Limit: 100})
-		if err != nil || len(list) != 24 {
+		list, err := a.runs.List(t.Context(), runs.Filter{Limit: 200})
+		if err != nil || len(list) != count {
 			t.Fatalf("%d runs, %v", len(list), err)
 		}
 		ended := map[runs.Status]int{}
@@ -46,11 +54,26 @@ func TestDemo(t *testing.T) {
 			t.Errorf("they span %v: %v, %d refunded", days, ended, refunded)
 		}
 	})
+	t.Run("its pages are worth looking at", func(t *testing.T) {
+		ctx := browsertest.Open(t, browsertest.Desktop)
+		phone := browsertest.Open(t, browsertest.Phone)
+		site := "http://" + a.listener.Addr().String()
+		browsertest.Do(t, ctx, chromedp.Navigate(site+"/tool/wallpaper"), chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS("#run figure img")))
+		browsertest.Becomes(t, ctx, `!document.getElementById("start").disabled && document.getElementById("start").textContent !== document.getElementById("start").dataset.busy`)
+		look(t, ctx, "playground", "")
+		look(t, ctx, "page", site+"/")
+		look(t, ctx, "gallery", site+"/gallery")
+		look(t, ctx, "console", site+"/operator/plots?span=7d")
+		look(t, phone, "phone", site+"/gallery")
+		browsertest.Do(t, ctx, chromedp.Navigate(site+"/chat"), chromedp.WaitVisible(chromedp.CSS("#say")), chromedp.Click(chromedp.CSS("#say")),
+			chromedp.KeyEvent("/wallpaper colors=5"), chromedp.Click(chromedp.CSS("#send")))
+		look(t, ctx, "webchat", "")
+	})
 	t.Run("the books balance, and refuse changes again", func(t *testing.T) {
 		if report, err := a.ledger.Check(t.Context()); err != nil || len(report.Problems) != 0 {
 			t.Errorf("%+v, %v", report, err)
 		}
-		if _, err := a.db.pool.Exec(t.Context(), `UPDATE ledger_transfers SET note = 'x'`); err == nil {
+		if _, err := a.db.Pool.Exec(t.Context(), `UPDATE ledger_transfers SET note = 'x'`); err == nil {
 			t.Error("the ledger can be changed")
 		}
 	})
@@ -59,7 +82,7 @@ func TestDemo(t *testing.T) {
 // startApp starts the program without a command line, until the test ends.
 func startApp(t *testing.T, s settings.Settings) *app {
 	t.Helper()
-	c, err := check(s)
+	c, err := config.Check(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,4 +96,19 @@ func startApp(t *testing.T, s settings.Settings) *app {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// look opens a page, unless it is open, wants pictures or plots in its window to be there, and keeps a picture of it for the documents:
+// SCREENSHOTS_DIR=/tmp/pictures go test -run TestDemo ./cmd/signalbox
+func look(t *testing.T, ctx context.Context, name, address string) {
+	t.Helper()
+	if address != "" {
+		browsertest.Do(t, ctx, chromedp.Navigate(address))
+	}
+	browsertest.Becomes(t, ctx, `(() => {
+		const inWindow = (e) => { const box = e.getBoundingClientRect(); return box.width > 40 && box.top < innerHeight && box.bottom > 0; };
+		const drawn = [...document.querySelectorAll("main img, main canvas")].filter(inWindow);
+		return drawn.length > 0 && drawn.every((e) => e.matches("canvas") || e.complete && e.naturalWidth > 0);
+	})()`)
+	browsertest.WindowShot(t, ctx, name)
 }

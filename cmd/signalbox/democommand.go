@@ -38,7 +38,7 @@ func (d demoCommand) Run(e env) error {
 	return live(e, usual, "Stopping: this house is gone.", func(ctx context.Context, a *app) error {
 		bar := terminal.Bar(e.stderr, demoRuns, "A week of people")
 		filled, err := demo.Fill(ctx, demo.Config{
-			Pool: a.db.pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: time.Now(), AtMost: demoAtMost, Count: demoRuns, Done: func() { _ = bar.Add(1) },
+			Pool: a.db.Pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: time.Now(), AtMost: demoAtMost, Count: demoRuns, Done: func() { _ = bar.Add(1) },
 		})
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/doctor"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -16,7 +17,7 @@ type doctorCommand struct {
 
 // Run checks everything that a start needs, one line each, and says how to mend what is wrong.
 func (d doctorCommand) Run(e env) error {
-	c, err := check(e.settings)
+	c, err := config.Check(e.settings)
 	switch {
 	case d.Ready && err == nil:
 		return askReady(e.ctx, c)
@@ -24,7 +25,7 @@ func (d doctorCommand) Run(e env) error {
 		return err
 	}
 	style := terminal.StyleOf(e.stdout)
-	headers, wrong := engineHeaders(c)
+	headers, wrong := c.EngineHeaders()
 	if err = errors.Join(err, wrong); err != nil {
 		doctor.WrongSettings(e.stdout, style)
 		printError(e.stdout, err)
@@ -42,7 +43,7 @@ func (d doctorCommand) Run(e env) error {
 }
 
 // askReady is the health check of containers, whose images have no curl.
-func askReady(ctx context.Context, c Config) error {
+func askReady(ctx context.Context, c config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	return serve.Ask(ctx, c.ListenAddr, "/readyz")

@@ -9,6 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -21,9 +24,9 @@ func TestErasingDeletesFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &database{pool: postgrestest.New(t)}
-	files := media.Store{Assets: assets.New(db.pool, folder, 0)}
-	people := newUsers(db, billing.NewLedger(db.pool), Config{}, func(c *users.Config) {
+	db := &database.DB{Pool: postgrestest.New(t)}
+	files := media.Store{Assets: assets.New(db.Pool, folder, 0)}
+	people := accounts.New(db.Pool, billing.NewLedger(db.Pool), config.Config{}, func(c *users.Config) {
 		c.AfterErase = (&house{media: files}).collect
 	})
 	person := func() string {
@@ -55,7 +58,7 @@ func TestErasingDeletesFiles(t *testing.T) {
 	if err != nil || strings.Contains(info.Name, "ann") {
 		t.Errorf("the file that Ben has, too, is called %q: %v", info.Name, err)
 	}
-	if owners, err := assets.Owners(t.Context(), db.pool, shared); err != nil || len(owners) != 1 || owners[0] != ben {
+	if owners, err := assets.Owners(t.Context(), db.Pool, shared); err != nil || len(owners) != 1 || owners[0] != ben {
 		t.Errorf("the shared file is %v's: %v", owners, err)
 	}
 	late := assets.Meta{Name: "late.jpg", Owner: ann, Kind: assets.Upload}

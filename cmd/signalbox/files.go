@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/internal/assets"
 )
@@ -20,7 +22,7 @@ type filesMoveCommand struct {
 
 // Run moves all files, and fails where some are in neither place.
 func (c filesMoveCommand) Run(e env) error {
-	return withDatabase(e, func(ctx context.Context, cfg Config, db *database, _ *slog.Logger) error {
+	return withDatabase(e, func(ctx context.Context, cfg config.Config, db *database.DB, _ *slog.Logger) error {
 		places, err := media.OpenPlaces(ctx, cfg.DataDir, cfg.Store)
 		if err != nil {
 			return err
@@ -32,7 +34,7 @@ func (c filesMoveCommand) Run(e env) error {
 		if c.To == "folder" {
 			from, to = to, from
 		}
-		done, err := assets.MoveAll(ctx, db.pool, from, to)
+		done, err := assets.MoveAll(ctx, db.Pool, from, to)
 		fmt.Fprintf(e.stdout, "%d files were moved to the %s (%s), %d were there already.\n", done.Moved.Files, c.To, assets.Words(done.Moved.Bytes), done.There)
 		if err != nil {
 			return fmt.Errorf("%w; what was moved stays moved: call it again", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/build"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/flash"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
@@ -21,7 +22,7 @@ type flashCommand struct {
 // Run writes the registry's files. It needs the engines and services, to know what they have, and the database, if there
 // is one, for the tools that were registered at run time and for the names that tools once had.
 func (f flashCommand) Run(e env) error {
-	c, err := check(e.settings)
+	c, err := config.Check(e.settings)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (f flashCommand) flash(e env, a *app) error {
 		return err
 	}
 	if a.db != nil {
-		if err := history.New(a.db.pool).Teach(e.ctx, a.registry); err != nil {
+		if err := history.New(a.db.Pool).Teach(e.ctx, a.registry); err != nil {
 			return err
 		}
 	}

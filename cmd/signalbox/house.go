@@ -22,8 +22,12 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
@@ -42,13 +46,13 @@ import (
 // house is what the parts of the program share: where everything is kept, the tools, and who runs them.
 type house struct {
 	parts
-	cfg     Config
+	cfg     config.Config
 	metrics *prometheus.Registry
 
-	db            *database // nil: there is none, as for writing the registry to files
+	db            *database.DB // nil: there is none, as for writing the registry to files
 	media         media.Store
 	templates     registry.SpecStore
-	rules         *houseRules // what operators set in the console
+	rules         *houserules.Rules // what operators set in the console
 	ledger        *billing.Ledger
 	users         *users.Store
 	seller        *selling.Seller
@@ -67,7 +71,7 @@ func (h *house) openStorage(ctx context.Context) error {
 	if err := os.MkdirAll(h.cfg.DataDir, 0o755); err != nil {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
-	db, err := openDatabase(ctx, h.cfg, h.log)
+	db, err := database.Open(ctx, h.cfg, h.log)
 	if err != nil {
 		return err
 	}
@@ -75,27 +79,27 @@ func (h *house) openStorage(ctx context.Context) error {
 }
 
 // useDatabase brings the schema up to date and makes what is kept in the database.
-func (h *house) useDatabase(ctx context.Context, db *database) error {
+func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 	h.db = db
-	h.onStop("database", db.close)
-	if _, err := migrations.Up(ctx, db.pool, quiet(h.log)); err != nil {
+	h.onStop("database", db.Close)
+	if _, err := migrations.Up(ctx, db.Pool, quiet(h.log)); err != nil {
 		return err
 	}
 	places, err := media.OpenPlaces(ctx, h.cfg.DataDir, h.cfg.Store)
 	if err != nil {
 		return err
 	}
-	h.media = media.Store{Assets: assets.New(db.pool, places.Now(), 0), Client: outbound.NewClient(h.cfg.Allow)}
-	h.templates = history.NewSpecs(db.pool, h.media)
-	figures.Files(h.metrics, db.pool)
-	h.ledger = billing.NewLedger(db.pool)
-	if h.rules, err = newHouseRules(ctx, db.pool, h.cfg); err != nil {
+	h.media = media.Store{Assets: assets.New(db.Pool, places.Now(), 0), Client: outbound.NewClient(h.cfg.Allow)}
+	h.templates = history.NewSpecs(db.Pool, h.media)
+	figures.Files(h.metrics, db.Pool)
+	h.ledger = billing.NewLedger(db.Pool)
+	if h.rules, err = houserules.Open(ctx, db.Pool, h.cfg); err != nil {
 		return err
 	}
-	h.users = newUsers(db, h.ledger, h.cfg, h.erases, h.rules.governs)
-	h.conversations = agent.NewStore(db.pool, int64(h.cfg.TokensPerDay))
+	h.users = accounts.New(db.Pool, h.ledger, h.cfg, h.erases, h.rules.Governs)
+	h.conversations = agent.NewStore(db.Pool, int64(h.cfg.TokensPerDay))
 	h.questions = questions.New(questions.Config{
-		Pool: db.pool, Ledger: h.ledger, House: h.cfg.AskPaidBy == asking.ByHouse, PerDay: h.cfg.AskPerDay, Logger: h.log.With("component", "agent"),
+		Pool: db.Pool, Ledger: h.ledger, House: h.cfg.AskPaidBy == asking.ByHouse, PerDay: h.cfg.AskPerDay, Logger: h.log.With("component", "agent"),
 		Room: func(ctx context.Context, tx pgx.Tx, account string, b runs.Budget, least, most billing.NanoUSD) (billing.NanoUSD, error) {
 			return h.runs.Room(ctx, tx, account, b, least, most) // there are runs before anybody can ask
 		},
@@ -109,7 +113,7 @@ func (h *house) attachStorage(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(h.cfg.DataDir, "postgres")); h.cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	db, err := attachDatabase(ctx, h.cfg, h.log)
+	db, err := database.Attach(ctx, h.cfg, h.log)
 	if err != nil {
 		return err
 	}
@@ -168,7 +172,7 @@ func (h *house) invitations() *users.Invitations {
 }
 
 func (h *house) grant(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {
-	return pgx.BeginFunc(ctx, h.db.pool, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, h.db.Pool, func(tx pgx.Tx) error {
 		return h.ledger.Grant(ctx, tx, accountID, amount, key, note)
 	})
 }
@@ -219,7 +223,7 @@ func (h *house) uploadOf(ctx context.Context, account, ref string) (io.ReadClose
 		return nil, registry.MediaInfo{}, errors.New("expected a reference from POST /api/uploads")
 	}
 	if account != "" {
-		owners, err := assets.Owners(ctx, h.db.pool, parsed)
+		owners, err := assets.Owners(ctx, h.db.Pool, parsed)
 		if err != nil {
 			return nil, registry.MediaInfo{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/sources"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
@@ -16,24 +17,6 @@ import (
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
 )
-
-func (c *Config) checkKnowledge(p *problems) {
-	if c.KnowledgeDir != "" {
-		info, err := os.Stat(c.KnowledgeDir)
-		p.unless(err == nil && info.IsDir(), "KNOWLEDGE_DIR", c.KnowledgeDir, "a folder that exists")
-	}
-	for _, file := range splitList(c.KnowledgeFiles) {
-		info, err := os.Stat(file)
-		p.unless(err == nil && info.Mode().IsRegular(), "KNOWLEDGE_FILES", file, "files that signalbox knowledge build wrote, separated by commas")
-	}
-	if c.EmbeddingsURL != "" {
-		_, ok := httpURL(c.EmbeddingsURL)
-		p.unless(ok, "EMBEDDINGS_URL", redactURL(c.EmbeddingsURL), "an http:// or https:// address, such as http://127.0.0.1:11434/v1")
-		p.unless(!ok || c.EmbeddingsModel != "", "EMBEDDINGS_MODEL", "", "the name of a model, beside EMBEDDINGS_URL")
-	}
-	p.unless(c.EmbeddingsModel == "" || c.EmbeddingsURL != "", "EMBEDDINGS_MODEL", c.EmbeddingsModel, "EMBEDDINGS_URL beside it, or nothing")
-	p.unless(fitsHeader(c.EmbeddingsAPIKey), "EMBEDDINGS_API_KEY", "(hidden)", "a key without spaces, as the service shows it")
-}
 
 // documents is the knowledge of the house, and what has it read again.
 type documents struct {
@@ -59,8 +42,8 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	}
 	d := &documents{again: make(chan struct{}, 1)}
 	d.Provider, err = knowledge.New(knowledge.Config{
-		Index: index.New(index.Config{Pool: a.db.pool, Embedder: embedder, Dictionary: words, Logger: a.log.With("component", "knowledge")}),
-		Texts: texts, Reader: reader, Language: a.languageOf, Dir: a.cfg.KnowledgeDir, Files: splitList(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
+		Index: index.New(index.Config{Pool: a.db.Pool, Embedder: embedder, Dictionary: words, Logger: a.log.With("component", "knowledge")}),
+		Texts: texts, Reader: reader, Language: a.languageOf, Translate: a.agents.translator(), Dir: a.cfg.KnowledgeDir, Files: config.List(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
 		Changed: func(ctx context.Context) {
 			if _, err := a.registry.Reload(ctx, knowledge.Service); err != nil && ctx.Err() == nil {
 				a.log.Warn("some tools of documents could not be loaded", "error", err)
@@ -75,7 +58,7 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 }
 
 // newEmbedder is the service that the configuration names, else the table of words that comes with the program.
-func newEmbedder(c Config, words *wordvec.Table) (index.Embedder, error) {
+func newEmbedder(c config.Config, words *wordvec.Table) (index.Embedder, error) {
 	if c.EmbeddingsURL == "" {
 		return words, nil
 	}
@@ -83,7 +66,7 @@ func newEmbedder(c Config, words *wordvec.Table) (index.Embedder, error) {
 }
 
 // newEmbeddings is the service of EMBEDDINGS_URL.
-func newEmbeddings(c Config) (*embeddings.Client, error) {
+func newEmbeddings(c config.Config) (*embeddings.Client, error) {
 	return embeddings.New(embeddings.Config{URL: c.EmbeddingsURL, Model: c.EmbeddingsModel, Key: c.EmbeddingsAPIKey})
 }
 
@@ -146,7 +129,7 @@ type buildKnowledge struct {
 
 // Run builds a file of documents.
 func (c buildKnowledge) Run(e env) error {
-	cfg, err := check(e.settings)
+	cfg, err := config.Check(e.settings)
 	if err != nil {
 		return err
 	}

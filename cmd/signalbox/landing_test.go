@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/landing"
 	"github.com/signalbox/signalbox/workflows"
 )
 
 func TestExamplesOfBundledTools(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	a := newApp(Config{}, slog.New(slog.DiscardHandler))
+	a := newApp(config.Config{}, slog.New(slog.DiscardHandler))
 	a.cfg.WorkflowsDir = dir
 	same, err := workflows.FS.ReadFile("poster.json")
 	if err != nil {
@@ -23,7 +25,7 @@ func TestExamplesOfBundledTools(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pictures, err := a.examples()
+	pictures, err := landing.Examples(a.cfg.WorkflowsDir)
 	if err != nil {
 		t.Fatal(err)
 	}

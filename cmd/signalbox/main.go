@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/help"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -105,7 +106,7 @@ func newParser(c *cli, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append([]kong.Option{
 		kong.Name("signalbox"),
 		kong.Description("ComfyUI workflows and providers' APIs as chat commands."),
-		kong.Vars{"data_dir": defaultDataDir()},
+		kong.Vars{"data_dir": config.DefaultDataDir()},
 		kong.Help(help.Printer(withoutSettings)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	}, more...)...)
@@ -154,9 +155,11 @@ func printError(w io.Writer, err error) {
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // newLogger makes the program's logger, on stderr.
-func newLogger(c Config, w io.Writer) *slog.Logger { return newLoggerAt(logLevels[c.LogLevel], c, w) }
+func newLogger(c config.Config, w io.Writer) *slog.Logger {
+	return newLoggerAt(logLevels[c.LogLevel], c, w)
+}
 
-func newLoggerAt(level slog.Leveler, c Config, w io.Writer) *slog.Logger {
+func newLoggerAt(level slog.Leveler, c config.Config, w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	switch {
 	case c.LogFormat == "json":

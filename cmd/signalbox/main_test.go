@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 )
 
 func TestQuietPartsKeepToTheLogLevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{"info": "WARN", "error": ""} {
-		var c Config
+		var c config.Config
 		c.LogLevel = level
 		var out bytes.Buffer
 		log := quiet(newLogger(c, &out))

@@ -16,7 +16,7 @@ func (a *app) newMCP(secret []byte) (http.Handler, error) {
 	server, err := mcp.New(mcp.Config{
 		Registry: a.registry, Runs: a.runs, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent, Secret: secret, Public: strings.TrimSuffix(a.cfg.PublicURL, "/"),
 		FilePath: func(owner string, ref registry.Media, name string) string { return a.web.FilePath(owner, ref, name) },
-		Version:  version, Search: a.search, Logger: quiet(a.log).With("component", "mcp"),
+		Version:  version, Search: a.search, Points: a.cfg.Points, Logger: quiet(a.log).With("component", "mcp"),
 	})
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (a *app) startMissions(ctx context.Context) error {
 		return err
 	}
 	a.missions, err = missions.New(missions.Config{
-		Pool: a.db.pool, Registry: a.registry, Runs: a.runs, Ledger: a.ledger, Providers: a.runs.Config.Providers, Media: a.media, May: a.mayUse,
+		Pool: a.db.Pool, Registry: a.registry, Runs: a.runs, Ledger: a.ledger, Providers: a.runs.Config.Providers, Media: a.media, May: a.mayUse,
 		Tell:   func(ctx context.Context, m missions.Mission) error { return a.tellUnresolved(ctx, texts, m) },
 		Logger: a.log, Metrics: a.metrics,
 	})

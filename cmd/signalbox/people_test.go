@@ -11,6 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
@@ -35,13 +38,13 @@ var accountColumns = map[string]bool{
 
 func TestOnePerson(t *testing.T) {
 	t.Parallel()
-	db := &database{pool: postgrestest.New(t)}
-	ledger := billing.NewLedger(db.pool)
-	people := newUsers(db, ledger, Config{SignupCredit: billing.Dollar})
+	db := &database.DB{Pool: postgrestest.New(t)}
+	ledger := billing.NewLedger(db.Pool)
+	people := accounts.New(db.Pool, ledger, config.Config{SignupCredit: billing.Dollar})
 	ctx := t.Context()
 	exec := func(sql string, args ...any) {
 		t.Helper()
-		if _, err := db.pool.Exec(ctx, sql, args...); err != nil {
+		if _, err := db.Pool.Exec(ctx, sql, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +64,7 @@ func TestOnePerson(t *testing.T) {
 		}
 	}
 	t.Run("every table with accounts is known here", func(t *testing.T) {
-		rows, err := db.pool.Query(ctx, `
+		rows, err := db.Pool.Query(ctx, `
 			SELECT table_name || '.' || column_name FROM information_schema.columns
 			WHERE table_schema = 'public' AND data_type = 'uuid' AND column_name IN ('account_id', 'user_id', 'owner')`)
 		if err != nil {
@@ -73,7 +76,7 @@ func TestOnePerson(t *testing.T) {
 		}
 		for _, column := range there {
 			if _, known := accountColumns[column]; !known {
-				t.Errorf("%s: say here whether merging two accounts moves it, and do so in users or in mergeRooms", column)
+				t.Errorf("%s: say here whether merging two accounts moves it, and do so in users or in accounts.MergeRooms", column)
 			}
 		}
 		for column := range accountColumns {
@@ -97,7 +100,7 @@ func TestOnePerson(t *testing.T) {
 		if _, err := people.NewSession(ctx, users.Session{AccountID: bob.ID}); err != nil {
 			t.Fatal(err)
 		}
-		err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		err := pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error {
 			return ledger.Grant(ctx, tx, bob.ID, 5*billing.Dollar, "bought", "")
 		})
 		if err != nil {
@@ -115,7 +118,7 @@ func TestOnePerson(t *testing.T) {
 		for column, moves := range accountColumns {
 			table, name, _ := strings.Cut(column, ".")
 			var left int
-			err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+table+` WHERE `+name+` = $1`, bob.ID).Scan(&left)
+			err := db.Pool.QueryRow(ctx, `SELECT count(*) FROM `+table+` WHERE `+name+` = $1`, bob.ID).Scan(&left)
 			if err != nil || moves && left != 0 {
 				t.Errorf("%s still has %d rows of the old account, %v", column, left, err)
 			}
@@ -218,7 +221,7 @@ func TestRunsAtOnceByDefault(t *testing.T) {
 		{"and set another", "", "3", 3},
 	} {
 		given := settings.Settings{HouseSettings: settings.HouseSettings{PublicURL: c.public}, PeopleSettings: settings.PeopleSettings{RunsAtOnce: c.setting}}
-		if got, _ := check(given); got.Limits.AtOnce != c.want {
+		if got, _ := config.Check(given); got.Limits.AtOnce != c.want {
 			t.Errorf("%s: %d, expected %d", c.name, got.Limits.AtOnce, c.want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/toolsearch"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -29,7 +30,7 @@ import (
 )
 
 // rate is the price of a second of engine time as tools carry it.
-func rate(c Config) json.Number { return json.Number(c.ComfyUIUSDPerSecond) }
+func rate(c config.Config) json.Number { return json.Number(c.ComfyUIUSDPerSecond) }
 
 // newRegistry makes the registry with the loaders that the configuration asks for: the one visible list.
 func (a *app) newRegistry() error {
@@ -38,13 +39,13 @@ func (a *app) newRegistry() error {
 		return err
 	}
 	a.services = services
-	margins, err := serviceMargins(a.cfg)
+	margins, err := a.cfg.ServiceMargins()
 	if err != nil {
 		return err
 	}
 	inForce := func() billing.Margins { return margins }
 	if a.rules != nil {
-		inForce, a.rules.changed = a.rules.margins, a.reload
+		inForce, a.rules.Changed = a.rules.ServiceMargins, a.reload
 	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
@@ -59,7 +60,7 @@ func (a *app) newRegistry() error {
 		loaders[i] = billing.LivingMargins(l, inForce)
 	}
 	if a.db != nil { // after the margins, which former versions have in their prices
-		loaders[0] = history.Pinned{Loader: loaders[0], Store: history.New(a.db.pool), Ready: a.flows}
+		loaders[0] = history.Pinned{Loader: loaders[0], Store: history.New(a.db.Pool), Ready: a.flows}
 	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
@@ -89,7 +90,7 @@ func (a *app) loadTools(ctx context.Context) error {
 	if err := a.newSearch(); err != nil {
 		return err
 	}
-	a.history = history.New(a.db.pool)
+	a.history = history.New(a.db.Pool)
 	if err := a.history.Attach(ctx, a.registry, a.log); err != nil {
 		return err
 	}
@@ -198,7 +199,7 @@ func (a *app) sweepFiles(ctx context.Context) error {
 
 // startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.
 func (a *app) startSchedules() error {
-	runner, err := schedule.New(a.db.pool, schedule.Config{Logger: a.log}, schedule.Job{
+	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, schedule.Job{
 		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
 	}, schedule.Job{
 		Name: "read documents", Spec: "@daily", Timeout: readTimeout,

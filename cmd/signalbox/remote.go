@@ -22,7 +22,7 @@ func (a *app) newRemote(guard *http.Client) (*remote.Provider, error) {
 		if c.Seal, err = seal.New(key); err != nil {
 			return nil, err
 		}
-		c.Pool = a.db.pool
+		c.Pool = a.db.Pool
 	}
 	return remote.New(c), nil
 }

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/providers/canvas"
@@ -22,61 +21,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
-
-func (c *Config) checkServices(p *problems) {
-	for variable, address := range map[string]string{"ANTHROPIC_BASE_URL": c.AnthropicBaseURL, "OPENAI_BASE_URL": c.OpenAIBaseURL, "GEMINI_BASE_URL": c.GeminiBaseURL, "COMFYDEPLOY_API_URL": c.ComfyDeployAPIURL, "VIDU_API_URL": c.ViduAPIURL} {
-		_, ok := httpURL(address)
-		p.unless(ok, variable, redactURL(address), "an http:// or https:// address")
-	}
-	_, err := os.Stat(c.MCPServers)
-	p.unless(c.MCPServers == "" || err == nil, "MCP_SERVERS", c.MCPServers, "a file that exists")
-	info, err := os.Stat(c.ToolManifest)
-	p.unless(err != nil || !info.IsDir(), "ORCHESTRATOR_TOOL_MANIFEST_PATH", c.ToolManifest, "a file")
-	for variable, key := range map[string]string{"ANTHROPIC_API_KEY": c.AnthropicAPIKey, "OPENAI_API_KEY": c.OpenAIAPIKey, "COMFYDEPLOY_API_KEY": c.ComfyDeployAPIKey, "VIDU_API_KEY": c.ViduAPIKey} {
-		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
-	}
-	c.checkModels(p)
-	c.checkPrice(p, "VIDU_USD_PER_CREDIT", c.ViduUSDPerCredit)
-	c.checkMedia(p)
-	c.checkBundled(p)
-	for _, name := range splitList(c.ViduEffects) {
-		p.unless(effectName.MatchString(name), "VIDU_EFFECTS", name, "names of Vidu's templates, separated by commas")
-	}
-	for _, entry := range splitList(c.OpenAPIDocs) {
-		p.unless(openapi.IsDocument(entry), "OPENAPI_DOCS", redactURL(entry), "addresses or files that exist, each perhaps with NAME= before it, separated by commas")
-	}
-	for _, entry := range splitList(c.OpenAPIAllow) {
-		p.unless(openapi.IsPattern(entry), "OPENAPI_ALLOW", entry, "operationIds, separated by commas; * stands for any part")
-	}
-	p.unless(oneOf(c.ViduUpscale, "on", "off"), "VIDU_UPSCALE", c.ViduUpscale, "on or off")
-	p.unless(c.ViduUpscale != "on" || c.PublicURL != "", "VIDU_UPSCALE", c.ViduUpscale, "off, or a PUBLIC_URL from which Vidu can fetch videos")
-}
-
-// checkModels wants a key beside each model, but for those of a server that is merely compatible with OpenAI.
-func (c *Config) checkModels(p *problems) {
-	for variable, model := range map[string]struct {
-		names   string
-		keyless bool
-	}{
-		"ANTHROPIC_MODEL": {c.AnthropicModel, c.AnthropicAPIKey == ""},
-		"OPENAI_MODEL":    {c.OpenAIModel, c.OpenAIAPIKey == "" && c.OpenAIBaseURL == openAIAddress},
-	} {
-		ok := true
-		for _, name := range splitList(model.names) {
-			ok = ok && fitsHeader(name)
-		}
-		p.unless(ok, variable, model.names, "names of models as the service has them, separated by commas")
-		p.unless(!ok || model.names == "" || !model.keyless, variable, model.names, "a key of the service beside it, or nothing")
-	}
-	if _, err := c.toolGuidance(); err != nil {
-		p.unless(false, "TOOL_GUIDANCE_FILE", c.ToolGuidanceFile, "a readable file of hints as JSON: "+err.Error())
-	}
-}
-
-// openAIAddress is where OpenAI itself is.
-const openAIAddress = "https://api.openai.com/v1"
-
-var effectName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // service is where tools come from and who runs them.
 type service struct {
@@ -127,16 +71,16 @@ func (a *app) newServices() ([]service, error) {
 			return nil, fmt.Errorf("the drawing tools: %w", err)
 		}
 		list = append(list, calls(canvas.Service, a.canvas))
-		list = append(list, jobs(missions.ChainService, missions.NewChains(a.db.pool, func() *missions.Service { return a.missions })))
+		list = append(list, jobs(missions.ChainService, missions.NewChains(a.db.Pool, func() *missions.Service { return a.missions })))
 	}
 	if c.MCPServers != "" {
 		servers := a.newMCPServers(guard)
 		list = append(list, calls(mcpservers.Service, servers))
 	}
 	list = append(list, a.newFiles(guard)...)
-	if docs := splitList(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
+	if docs := config.List(c.OpenAPIDocs); c.ToolsDir != "" || len(docs) > 0 {
 		a.documents = openapi.New(openapi.Config{
-			Dir: c.ToolsDir, Documents: docs, Allow: splitList(c.OpenAPIAllow), Store: a.templates,
+			Dir: c.ToolsDir, Documents: docs, Allow: config.List(c.OpenAPIAllow), Store: a.templates,
 			Guard: outbound.NewClient(append(openapi.Hosts(docs), c.Allow...)),
 		})
 		list = append(list, calls(openapi.Service, a.documents))
@@ -151,7 +95,7 @@ func (a *app) newServices() ([]service, error) {
 	if c.ViduAPIKey != "" {
 		videos, err := vidu.New(vidu.Config{
 			Key: c.ViduAPIKey, BaseURL: c.ViduAPIURL, USDPerCredit: json.Number(c.ViduUSDPerCredit),
-			Templates: splitList(c.ViduEffects), Upscale: c.ViduUpscale == "on", MediaURL: a.mediaURL, Guard: guard,
+			Templates: config.List(c.ViduEffects), Upscale: c.ViduUpscale == "on", MediaURL: a.mediaURL, Guard: guard,
 		})
 		if err != nil {
 			return nil, err

@@ -7,10 +7,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 )
 
 type siteCommand struct {
 	Export siteExport `cmd:"" help:"Write what visitors see to files, for a server of files."`
+	Import siteImport `cmd:"" help:"Bring a folder of Markdown with its pictures into the site."`
 }
 
 type siteExport struct {
@@ -21,34 +24,43 @@ type siteExport struct {
 
 // Run writes the site as visitors see it now. It works beside a running program.
 func (x siteExport) Run(e env) error {
-	c, err := check(e.settings)
+	c, err := config.Check(e.settings)
 	if err != nil {
 		return err
 	}
-	a := newApp(c, newLogger(c, e.stderr))
-	n, err := x.export(e.ctx, a)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
-	defer cancel()
-	if err = errors.Join(err, a.stop(ctx)); err != nil {
+	n := 0
+	err = withSite(e, newApp(c, newLogger(c, e.stderr)), func(a *app) error {
+		n, err = x.export(e.ctx, a)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d files written to %s.\n", n, x.Out)
 	return err
 }
 
+// withSite opens the database of the site for a command, beside a running program, and closes it.
+func withSite(e env, a *app, do func(a *app) error) error {
+	err := a.attachStorage(e.ctx)
+	if err == nil && a.db == nil {
+		err = errors.New("there is no database at DATA_DIR or DATABASE_URL, so there is no site yet")
+	}
+	if err == nil {
+		err = do(a)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
+	defer cancel()
+	return errors.Join(err, a.stop(ctx))
+}
+
 func (x siteExport) export(ctx context.Context, a *app) (n int, err error) {
 	if x.Base != "" {
-		u, ok := httpURL(x.Base)
+		u, ok := config.HTTPURL(x.Base)
 		if !ok {
 			return 0, fmt.Errorf("base: found %q, expected an http:// or https:// address", x.Base)
 		}
 		a.content.base = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	}
-	if err := a.attachStorage(ctx); err != nil {
-		return 0, err
-	}
-	if a.db == nil {
-		return 0, errors.New("there is no database at DATA_DIR or DATABASE_URL, so there is no site yet")
 	}
 	if _, err := a.content.open(); err != nil {
 		return 0, err

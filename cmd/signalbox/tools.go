@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/versions"
 	"github.com/signalbox/signalbox/registry/history"
 )
@@ -68,8 +70,8 @@ func (c releaseCommand) Run(e env) error {
 
 // withHistory opens the history of tools for one command.
 func withHistory(e env, do func(ctx context.Context, store *history.Store) error) error {
-	return withDatabase(e, func(ctx context.Context, _ Config, db *database, _ *slog.Logger) error {
-		return do(ctx, history.New(db.pool))
+	return withDatabase(e, func(ctx context.Context, _ config.Config, db *database.DB, _ *slog.Logger) error {
+		return do(ctx, history.New(db.Pool))
 	})
 }
 

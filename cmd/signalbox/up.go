@@ -21,8 +21,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	limit "golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
+	"github.com/signalbox/signalbox/cmd/signalbox/landing"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -57,7 +60,7 @@ func (upCommand) Run(e env) error {
 // live runs the whole program until a signal comes, then says goodbye and stops it in reverse order. ready is called when all is up,
 // before the lines that say so.
 func live(e env, s settings.Settings, goodbye string, ready func(context.Context, *app) error) error {
-	c, err := check(s)
+	c, err := config.Check(s)
 	if err != nil {
 		return err
 	}
@@ -109,9 +112,9 @@ type app struct {
 }
 
 // newApp has the parts know the house. Nothing is started.
-func newApp(c Config, log *slog.Logger) *app {
+func newApp(c config.Config, log *slog.Logger) *app {
 	h := &house{parts: parts{log: log, failed: make(chan error, 4)}, cfg: c, metrics: prometheus.NewRegistry()}
-	return &app{house: h, content: contents{house: h}, agents: agents{house: h}, post: post{house: h}}
+	return &app{house: h, content: contents{house: h}, agents: newAgents(h), post: post{house: h}}
 }
 
 func (a *app) start(ctx context.Context) error {
@@ -136,8 +139,8 @@ func (a *app) wait(ctx context.Context) error {
 	losses := limit.NewLimiter(limit.Every(lossesWithin/serverLosses), serverLosses)
 	for {
 		var lost <-chan struct{}
-		if a.db.server != nil {
-			lost = a.db.server.Done()
+		if a.db.Server != nil {
+			lost = a.db.Server.Done()
 		}
 		select {
 		case <-ctx.Done():
@@ -146,12 +149,12 @@ func (a *app) wait(ctx context.Context) error {
 			return err
 		case <-lost:
 		}
-		a.db.pool.Reset() // its connections are broken, and nobody shall get one once the server is back
+		a.db.Pool.Reset() // its connections are broken, and nobody shall get one once the server is back
 		if !losses.Allow() {
 			return errors.New("the database server ends by itself again and again; its log is in DATA_DIR/postgres")
 		}
 		a.log.Error("the database server ended by itself; it is started anew", "log", filepath.Join(a.cfg.DataDir, "postgres"))
-		if err := a.db.server.Restart(ctx); err != nil {
+		if err := a.db.Server.Restart(ctx); err != nil {
 			return err
 		}
 	}
@@ -177,9 +180,9 @@ func (a *app) startEngines(ctx context.Context) error {
 	}
 	var orders comfy.Orders
 	if a.db != nil {
-		orders.Pool = a.db.pool
+		orders.Pool = a.db.Pool
 	}
-	headers, err := engineHeaders(a.cfg)
+	headers, err := a.cfg.EngineHeaders()
 	if err != nil {
 		return err
 	}
@@ -234,7 +237,7 @@ func closeEngine(ctx context.Context, engine *cpu.Engine) error {
 func (a *app) newWorkflows() {
 	var pool *pgxpool.Pool
 	if a.db != nil {
-		pool = a.db.pool
+		pool = a.db.Pool
 	}
 	shown := make(chan struct{}, 1)
 	learned := comfy.NewLearned(pool, a.log, func() {
@@ -279,7 +282,7 @@ func (a *app) newWatcher() {
 }
 
 func (a *app) startRuns(ctx context.Context) error {
-	card, err := rateCard(a.cfg)
+	card, err := a.cfg.RateCard()
 	if err != nil {
 		return err
 	}
@@ -291,10 +294,10 @@ func (a *app) startRuns(ctx context.Context) error {
 		return err
 	}
 	a.runs, err = runner.New(runs.Config{
-		Pool: a.db.pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
+		Pool: a.db.Pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
-		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
+		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
 		KeepMetadata: a.cfg.KeepWorkflow == "true",
 	})
 	if err != nil {
@@ -330,7 +333,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	if err := a.post.newOutbox(a.tellPerson); err != nil {
 		return err
 	}
-	answers, err := api.NewAnswers(a.db.pool, key)
+	answers, err := api.NewAnswers(a.db.Pool, key)
 	if err != nil {
 		return err
 	}
@@ -342,19 +345,19 @@ func (a *app) startWeb(ctx context.Context) error {
 	if a.cfg.MetricsAddr == "" {
 		metrics = promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})
 	}
-	examples, err := a.examples()
+	examples, err := landing.Examples(a.cfg.WorkflowsDir)
 	if err != nil {
 		return err
 	}
 	a.web, err = web.New(web.Config{
 		Search: a.search,
-		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.pool), Gallery: gallery.New(a.db.pool), Logger: a.log.With("component", "web"),
-		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.says(supportSetting)},
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas),
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},
-		Ready: func(ctx context.Context) error { return a.db.pool.Ping(ctx) },
+		Ready: func(ctx context.Context) error { return a.db.Pool.Ping(ctx) },
 		Changes: func(ctx context.Context) ([]history.Change, error) {
 			return a.history.Changes(ctx, history.ChangesQuery{})
 		},
@@ -373,7 +376,7 @@ func (a *app) startWeb(ctx context.Context) error {
 
 // startMetrics serves the figures at an address of their own, where the operator wants that.
 func (a *app) startMetrics(context.Context) error {
-	watched := figures.Config{Version: version, Pool: a.db.pool, Fleet: a.fleet}
+	watched := figures.Config{Version: version, Pool: a.db.Pool, Fleet: a.fleet}
 	if a.chat.discord != nil {
 		watched.Gateway = a.chat.discord.Connected
 	}
@@ -392,7 +395,7 @@ func (a *app) keepInStep(context.Context) error {
 	a.background("engine health", a.fleet.Run)
 	a.background("folder watch", a.watcher.Run)
 	a.background("pinned versions", a.followPins)
-	a.background("settings of the console", func(ctx context.Context) { a.rules.follow(ctx, a.log, a.reload) })
+	a.background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
 	a.followDocuments()
 	return a.startSchedules()
 }
@@ -411,7 +414,7 @@ func (a *app) banner(w io.Writer) {
 	style := terminal.StyleOf(w)
 	for _, line := range [][2]string{
 		{"Page", style.Strong(page)}, {"Tools", tools}, {"Platforms", strings.Join(append([]string{"web", "API"}, a.chat.names()...), ", ")},
-		{"Data", a.db.place(a.cfg)}, {"Stop", "Ctrl-C"},
+		{"Data", a.db.Place(a.cfg)}, {"Stop", "Ctrl-C"},
 	} {
 		fmt.Fprintf(w, "%s %s\n", style.Faint(fmt.Sprintf("%-10s", line[0])), line[1])
 	}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/callbacks"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -60,7 +62,7 @@ func (p *post) reports() func(ctx context.Context, runID string) ([]httptools.Re
 		return nil
 	}
 	return func(ctx context.Context, runID string) ([]httptools.Report, error) {
-		found, err := webhooks.Reports(ctx, p.db.pool, httptools.Service, runID)
+		found, err := webhooks.Reports(ctx, p.db.Pool, httptools.Service, runID)
 		list := make([]httptools.Report, len(found))
 		for i, r := range found {
 			list[i] = httptools.Report(r)
@@ -77,7 +79,7 @@ func (p *post) startInbox(ctx context.Context) error {
 	}
 	var err error
 	p.inbox, err = webhooks.NewInbox(webhooks.InboxConfig{
-		Pool: p.db.pool, Addresses: p.addresses, Sources: sources, Callback: p.callback,
+		Pool: p.db.Pool, Addresses: p.addresses, Sources: sources, Callback: p.callback,
 		Strategy: func(service string) (registry.WebhookConfig, bool) {
 			return callbacks.Strategy(p.registry.Snapshot(), service)
 		},
@@ -127,7 +129,7 @@ func (p *post) newOutbox(tell func(ctx context.Context, accountID, text string) 
 		return err
 	}
 	p.outbox, err = webhooks.NewOutbox(webhooks.OutboxConfig{
-		Pool: p.db.pool, Key: key, Hooks: outbound.NewHooks(p.cfg.Allow, webhooks.SendTimeout), Data: p.tellRun, Tell: tell,
+		Pool: p.db.Pool, Key: key, Hooks: outbound.NewHooks(p.cfg.Allow, webhooks.SendTimeout), Data: p.tellRun, Tell: tell,
 		Logger: p.log.With("component", "webhooks"), Metrics: p.metrics,
 	})
 	return err
@@ -159,8 +161,8 @@ type listEventsCommand struct {
 
 // Run prints a line for each callback.
 func (c listEventsCommand) Run(e env) error {
-	return withDatabase(e, func(ctx context.Context, _ Config, db *database, _ *slog.Logger) error {
-		return callbacks.List(ctx, db.pool, e.stdout, c.Status, c.Limit)
+	return withDatabase(e, func(ctx context.Context, _ config.Config, db *database.DB, _ *slog.Logger) error {
+		return callbacks.List(ctx, db.Pool, e.stdout, c.Status, c.Limit)
 	})
 }
 
@@ -170,7 +172,7 @@ type replayEventsCommand struct {
 
 // Run has the callbacks worked on by the running program, or at its next start.
 func (c replayEventsCommand) Run(e env) error {
-	return withDatabase(e, func(ctx context.Context, _ Config, db *database, _ *slog.Logger) error {
-		return callbacks.Replay(ctx, db.pool, e.stdout, c.IDs)
+	return withDatabase(e, func(ctx context.Context, _ config.Config, db *database.DB, _ *slog.Logger) error {
+		return callbacks.Replay(ctx, db.Pool, e.stdout, c.IDs)
 	})
 }

@@ -366,7 +366,7 @@ type File struct {
 // maxName bounds file and folder names, as file systems do.
 const maxName = 255
 
-// Check refuses names that could lead out of the server's folders, whoever they come from, and marks like
+// Check refuses names that could lead out of the server's folders, wherever they come from, and marks like
 // "a.png [input]" that would make the server look in another folder.
 func (f File) Check() error {
 	if !PlainName(f.Filename) || strings.HasSuffix(f.Filename, "]") {

@@ -41,6 +41,8 @@ func (s *Server) fakes() []node.Node {
 		fake("ConditioningZeroOut", "CONDITIONING", cond("conditioning")),
 		fake("EmptyLatentImage", "LATENT", size...),
 		fake("EmptySD3LatentImage", "LATENT", size...),
+		fake("VAEEncode", "LATENT", node.Socket("pixels", "IMAGE"), vae),
+		fake("RepeatLatentBatch", "LATENT", node.Socket("samples", "LATENT"), node.Int("amount").Default(1).Range(1, 64)),
 		sampler(model, cond),
 		decoder(vae),
 		result(),

@@ -244,7 +244,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, call Call) {
 	}
 }
 
-// door is a listener that can be shut: it then drops whoever comes.
+// door is a listener that can be shut: it then drops everybody who comes.
 type door struct {
 	net.Listener
 

@@ -133,7 +133,7 @@ func (e *Engine) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// knownHost reports whether a request names the engine as whoever runs it does. A name that a stranger has led here is none.
+// knownHost reports whether a request names the engine as the one who runs it does. A name that a stranger has led here is none.
 func (e *Engine) knownHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -220,7 +220,7 @@ func isReport(p paragraph) bool {
 	return len(text) < 250 && (strings.Contains(text, "report workflow issue") || strings.Contains(text, "report template issue"))
 }
 
-// isSetup tells text that is for whoever installs the workflow.
+// isSetup tells text that is for anyone who installs the workflow.
 func isSetup(s string) bool {
 	s = strings.ToLower(s)
 	for _, words := range []string{

@@ -147,10 +147,17 @@ func (d *definer) changeField(f *field, dir notes.Directive) {
 func (d *definer) changeRole(f *field, dir notes.Directive) {
 	switch role := registry.InputRole(strings.ToLower(dir.Args["role"])); {
 	case role == "":
-	case role == registry.RoleStrength && f.Type == registry.TypeNumber:
+	case registry.InputRoles()[role] == f.Type:
 		f.Role = role
 	default:
-		d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "role "+string(role)+" in @input", string(role), []string{string(registry.RoleStrength)}, ""))
+		var fitting []string
+		for role, needs := range registry.InputRoles() {
+			if needs == f.Type {
+				fitting = append(fitting, string(role))
+			}
+		}
+		slices.Sort(fitting)
+		d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "role "+string(role)+" in @input", string(role), fitting, ""))
 	}
 }
 

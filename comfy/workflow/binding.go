@@ -32,6 +32,11 @@ type Target struct {
 	Node  string `json:"node"`
 	Input string `json:"input"`
 	Mode  Mode   `json:"mode,omitempty"`
+	// With is an input without which nothing is written here.
+	With string `json:"with,omitempty"`
+	// VAE is the node, and VAESlot its output, that turns a picture into a latent, for ModeEncode.
+	VAE     string `json:"vae,omitempty"`
+	VAESlot int    `json:"vaeSlot,omitempty"`
 }
 
 // Mode says how a value is written. The empty mode writes it as it is; media are written as the name the
@@ -55,6 +60,8 @@ const (
 	// ModeURL takes an https address in place of an upload's name. The server fetches it, so the caller must
 	// give addresses of its own storage only.
 	ModeURL Mode = "url"
+	// ModeEncode has a sampler begin with the uploaded picture in place of an empty latent, as many times as that had pictures.
+	ModeEncode Mode = "encode"
 )
 
 // BoundOutput is one result of the tool and the node it comes from.
@@ -102,6 +109,9 @@ func (b *Binding) Apply(values map[string]any, media map[string][]string, draw f
 			continue
 		}
 		for _, t := range in.Targets {
+			if t.With != "" && len(media[t.With]) == 0 {
+				continue
+			}
 			if err := a.write(in.Field, t, v); err != nil {
 				return nil, err
 			}
@@ -238,6 +248,10 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 		link := a.load(t.Mode, files)
 		a.node(t.Node).Inputs.Set(t.Input, link)
 		return nil
+	case ModeEncode:
+		link := a.encode(t, files[0])
+		a.node(t.Node).Inputs.Set(t.Input, link)
+		return nil
 	default:
 		if f.Type.IsMedia() {
 			v = files[0]
@@ -266,6 +280,21 @@ func (a *applier) loader(mode Mode, file any) graph.Ref {
 		return a.add("JoinImageWithAlpha", graph.Inputs{{Name: "image", Value: image}, {Name: "alpha", Value: graph.Ref{Node: image.Node, Slot: 1}}})
 	}
 	return image
+}
+
+// encode adds what makes a latent of a file, for each picture of the empty one whose place it takes.
+func (a *applier) encode(t Target, file any) graph.Ref {
+	latent := a.add("VAEEncode", graph.Inputs{{Name: "pixels", Value: a.loader(ModeLoadImage, file)}, {Name: "vae", Value: graph.Ref{Node: t.VAE, Slot: t.VAESlot}}})
+	was, _ := a.node(t.Node).Inputs.Get(t.Input)
+	empty, ok := was.(graph.Ref)
+	if !ok || a.node(empty.Node) == nil {
+		return latent
+	}
+	amount, ok := a.node(empty.Node).Inputs.Get("batch_size")
+	if !ok || amount == any(json.Number("1")) {
+		return latent
+	}
+	return a.add("RepeatLatentBatch", graph.Inputs{{Name: "samples", Value: latent}, {Name: "amount", Value: amount}})
 }
 
 func (a *applier) add(class string, in graph.Inputs) graph.Ref {

@@ -152,6 +152,7 @@ func (d *definer) inputs() {
 	d.applyDirectives(authored)
 	d.noteDescriptions()
 	slices.SortStableFunc(d.fields, func(a, b *field) int { return a.rank() - b.rank() })
+	d.variation()
 }
 
 // rank orders fields: what the author chose in the author's order, then what people set most.

@@ -8,7 +8,7 @@ import (
 )
 
 // inlineDeploy takes ComfyUI-Deploy's external nodes out of the prompt where the server does not have them:
-// they only hold values, so the values can go straight to whoever takes them. Texts, numbers, switches and
+// they only hold values, so the values can go straight to anyone who takes them. Texts, numbers, switches and
 // choices become literals, pictures become loaders. Nodes that download models stay, and with them the need
 // for the pack.
 func (d *definer) inlineDeploy() {

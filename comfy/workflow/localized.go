@@ -43,7 +43,7 @@ func (d *definer) localized(t registry.Tool) map[string]registry.Words {
 		words.Inputs[input] = registry.InputWords{DisplayName: wordsOf(dir, "label", 80, before.DisplayName), Description: wordsOf(dir, "description", 300, before.Description)}
 		all[language] = words
 	}
-	return all
+	return withVariationWords(all, t.InputSchema)
 }
 
 func isLanguage(tag string) bool {

@@ -12,7 +12,7 @@ const refScheme = "asset:"
 
 // Ref names stored content: "asset:" and the SHA-256 of the bytes in lower-case
 // hex. It says nothing about where the content is, so it stays valid when the
-// content moves. Whoever has a Ref may read the content: check who asks before.
+// content moves. Anyone who has a Ref may read the content: check who asks before.
 type Ref string
 
 // ParseRef checks that s is a well-formed reference. The content need not exist.

@@ -64,7 +64,7 @@ func (t *Thumbnails) Get(ctx context.Context, ref Ref, side int, open func(conte
 		return "", nil, err
 	}
 	defer original.Close()
-	if mime, content, err = shrink(original, side); err != nil {
+	if mime, content, err = Shrink(original, side); err != nil {
 		return "", nil, fmt.Errorf("thumbnail of %s: %w", ref, err)
 	}
 	_, err = t.pool.Exec(ctx, `
@@ -76,9 +76,9 @@ func (t *Thumbnails) Get(ctx context.Context, ref Ref, side int, open func(conte
 	return mime, content, nil
 }
 
-// shrink draws a picture into a square of so many pixels: with transparency as PNG, else as JPEG. The first picture of an
+// Shrink draws a picture into a square of so many pixels: with transparency as PNG, else as JPEG. The first picture of an
 // animation stands for it.
-func shrink(original io.Reader, side int) (mime string, content []byte, err error) {
+func Shrink(original io.Reader, side int) (mime string, content []byte, err error) {
 	file, err := io.ReadAll(io.LimitReader(original, maxThumbnailBytes+1))
 	if err != nil {
 		return "", nil, err

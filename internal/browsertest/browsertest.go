@@ -144,25 +144,32 @@ func Becomes(t testing.TB, ctx context.Context, script string) {
 	t.Helper()
 	wait, cancel := context.WithTimeout(ctx, patient)
 	defer cancel()
-	var err error
-	for wait.Err() == nil {
-		if err = asked(wait, script); err == nil {
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
+	for {
+		is, err := asked(wait, script)
+		if is {
 			return
 		}
-		if !gone(err) && !errors.Is(err, context.DeadlineExceeded) {
-			break
+		if err != nil && !gone(err) && !errors.Is(err, context.DeadlineExceeded) || wait.Err() != nil {
+			said, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+			t.Fatalf("%s did not become true: %v\n%s", script, err, said)
+		}
+		select {
+		case <-again.C:
+		case <-wait.Done():
 		}
 	}
-	said, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
-	t.Fatalf("%s did not become true: %v\n%s", script, err, said)
 }
 
-// asked waits a little for a script to be true on the page that is there now.
-func asked(ctx context.Context, script string) error {
+// lookEvery is how often a page is asked. A page would ask itself without delay, but one that comes back from Chromium's cache of pages may do so no more.
+const lookEvery = 50 * time.Millisecond
+
+// asked asks the page that is there now.
+func asked(ctx context.Context, script string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](script))
-	return err
+	return chromedp.Run(ctx, chromedp.Evaluate[bool](script))
 }
 
 // gone reports whether a script failed because the page that it ran on was left.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// FlushTimeout bounds one flush. What it does should be idempotent, so that whoever gave up may repeat.
+// FlushTimeout bounds one flush. What it does should be idempotent, so that the one who gave up may repeat.
 const FlushTimeout = 30 * time.Second
 
 // yields is how often a flush lets others run first: once for those who were answered, and once for whom they wake.
@@ -22,7 +22,7 @@ const yields = 2
 const mostPatience = time.Millisecond
 
 // Group flushes together what is asked for at the same time. While one flush is under way the next
-// items gather, and whoever is next in line flushes them all: under load a flush, which
+// items gather, and the next in line flushes them all: under load a flush, which
 // is the dear part, serves many; without load nobody waits for anything. No goroutine of its own takes
 // part: the callers themselves take turns as leaders.
 type Group[T any] struct {
@@ -50,7 +50,7 @@ type Lane struct {
 	// is at work.
 	Gather time.Duration
 
-	// Regulars says that whoever was served mostly comes back to this lane. A flush then waits until as many have come as were
+	// Regulars says that anyone who was served mostly comes back to this lane. A flush then waits until as many have come as were
 	// there at the last one, but no longer than that one took. Gather has no effect.
 	Regulars bool
 }

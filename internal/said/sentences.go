@@ -248,6 +248,7 @@ var (
 	SiteNoPosts             = sentence("siteNoPosts")
 	SiteNoRevision          = sentence("siteNoRevision")
 	SiteOrder               = sentence("siteOrder")
+	SitePageEmpty           = sentence("sitePageEmpty")
 	SitePageNotPost         = sentence("sitePageNotPost")
 	SitePageUnknown         = sentence("sitePageUnknown")
 	SiteRoleNeeded          = sentence("siteRoleNeeded")

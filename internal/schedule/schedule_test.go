@@ -311,7 +311,7 @@ func TestFailures(t *testing.T) {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	t.Run("A76 each machine hears of a run, whoever did it", func(t *testing.T) {
+	t.Run("A76 each machine hears of a run, no matter who did it", func(t *testing.T) {
 		t.Parallel()
 		pool, c := postgrestest.New(t), newClock()
 		heard := make([]atomic.Int32, 3)

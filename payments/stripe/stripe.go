@@ -135,7 +135,7 @@ func (t *Till) Refund(ctx context.Context, p payments.Payment, amount int64, by 
 	return t.cfg.Store.Change(ctx, made.change(by))
 }
 
-// Look reads a checkout session and credits it where it is paid: for whoever comes back from Stripe before its webhook does.
+// Look reads a checkout session and credits it where it is paid: for anyone who comes back from Stripe before its webhook does.
 func (t *Till) Look(ctx context.Context, sessionID string) error {
 	if !identifier(sessionID) {
 		return fmt.Errorf("%.40q is no session of Stripe", sessionID)

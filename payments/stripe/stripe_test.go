@@ -111,7 +111,7 @@ func TestStripe(t *testing.T) {
 		s.deliver(t)
 		s.Wants(t, user, 5*d, 0)
 	})
-	t.Run("whoever comes back before the webhook has the credit already", func(t *testing.T) {
+	t.Run("anyone who comes back before the webhook has the credit already", func(t *testing.T) {
 		user := s.User(t)
 		page := s.page(t, user, "small")
 		s.stripe.Pays(page)

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/discord/gateway"
 )
 
 // Platform is the name under which people and runs of Discord are kept.
@@ -35,7 +36,7 @@ type AdapterConfig struct {
 	PublicKey string
 	// Shards says which connections to the gateway this process keeps; the zero value is all that Discord
 	// recommends.
-	Shards Shards
+	Shards gateway.Shards
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
 	Elsewhere func(locale string) string
@@ -51,7 +52,7 @@ type Adapter struct {
 	jitter  func() float64
 	log     *slog.Logger
 	key     ed25519.PublicKey
-	shards  Shards
+	shards  gateway.Shards
 	answers *answers
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string

@@ -167,19 +167,3 @@ func TestCommandBodies(t *testing.T) {
 		}
 	})
 }
-
-func TestShardsSetting(t *testing.T) {
-	t.Parallel()
-	for setting, want := range map[string]Shards{
-		"": {}, "auto": {}, "none": {Off: true}, "4": {Count: 4}, "0,1/4": {Count: 4, IDs: []int{0, 1}}, "2-4/16": {Count: 16, IDs: []int{2, 3, 4}},
-	} {
-		if got, err := ParseShards(setting); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%q: %v, %v", setting, got, err)
-		}
-	}
-	for _, setting := range []string{"0", "-1", "x", "4/4", "1-0/4", "1/x", "99999"} {
-		if got, err := ParseShards(setting); err == nil {
-			t.Errorf("%q gives %v", setting, got)
-		}
-	}
-}

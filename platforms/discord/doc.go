@@ -16,7 +16,7 @@
 //
 // Of github.com/bwmarrin/discordgo we use its constants, multipart bodies and the checking of signatures. Calls are the Client's own: they keep to
 // limits that respect contexts and end. The library's types for messages decode what they don't know to nothing and lack newer fields. Its gateway
-// stands still when Discord asks to reconnect at the wrong moment; the one here (shard) resumes where Discord says, notices
+// stands still when Discord asks to reconnect at the wrong moment; the one here (package gateway) resumes where Discord says, notices
 // silence, stops at refusals that are for good, and keeps no state of guilds.
 //
 // Interactions come over the gateway, or signed by HTTP (EndpointHandler); both may be on at once.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
+	"github.com/signalbox/signalbox/platforms/discord/gateway"
 )
 
 // soon waits for something while time goes by quickly.
@@ -66,7 +67,7 @@ func TestGateway(t *testing.T) {
 	t.Run("no privileged intents are asked for", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{})
-		if got := b.session().Intents; got != discordtest.Intents(wantedIntents) || got&(1<<1|1<<8|1<<15) != 0 {
+		if got := b.session().Intents; got != discordtest.Intents(gateway.Intents) || got&(1<<1|1<<8|1<<15) != 0 {
 			t.Errorf("intents %d", got)
 		}
 	})
@@ -246,7 +247,7 @@ func TestSharding(t *testing.T) {
 	})
 	t.Run("only those of this process", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t, discordtest.Options{Shards: 2}, func(c *AdapterConfig) { c.Shards = Shards{Count: 2, IDs: []int{1}} })
+		b := newBench(t, discordtest.Options{Shards: 2}, func(c *AdapterConfig) { c.Shards = gateway.Shards{Count: 2, IDs: []int{1}} })
 		if got := shards(b); len(got) != 1 || got[0] != "[1 2]" {
 			t.Errorf("shards %v", got)
 		}

@@ -96,7 +96,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%v: %d references, %v", err, len(refs), list)
 		}
 	})
-	t.Run("a file beyond the place's limit is too large, whoever finds out", func(t *testing.T) {
+	t.Run("a file beyond the place's limit is too large, no matter who finds out", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, discordtest.Options{})
 		b.guild.SetUploadLimit(1000)

@@ -78,7 +78,7 @@ func compose(m chat.Message) *outgoing {
 // encode makes the body and reads the files.
 func (o *outgoing) encode(ctx context.Context) (body, []file, error) {
 	b := body{Content: markdown(o.text, MaxText), Components: o.rows, AllowedMentions: allowedMentions{Parse: []string{}}}
-	b.Flags = int(discordgo.MessageFlagsSuppressEmbeds) // an address in a text, whoever wrote it, is fetched by nobody
+	b.Flags = int(discordgo.MessageFlagsSuppressEmbeds) // an address in a text, no matter who wrote it, is fetched by nobody
 	if o.ping != "" {
 		mention := "<@" + o.ping + "> "
 		b.Content = mention + markdown(o.text, MaxText-len(mention))

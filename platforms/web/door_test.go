@@ -73,7 +73,7 @@ func TestWaysInInABrowser(t *testing.T) {
 	})
 }
 
-// telegramPage stands in for Telegram's page for signing in: whoever comes agrees, and is sent back to the house at home
+// telegramPage stands in for Telegram's page for signing in: anyone who comes agrees, and is sent back to the house at home
 // with the answer where only a script can read it.
 func telegramPage(t *testing.T, home *string, fields map[string]string) string {
 	t.Helper()

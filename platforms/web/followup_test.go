@@ -44,7 +44,7 @@ func TestGoingOnFromAResult(t *testing.T) {
 		form := v.page("/tool/redraw?use=" + run.ID + ".1&does=vary")
 		has(t, form, run.Outputs[1].Media, "a red bicycle", `value="0.5"`)
 		if strings.Contains(v.page("/tool/instruct?use="+run.ID+".0&does=edit"), ">a red bicycle</textarea>") {
-			t.Error("whoever edits is given words that were said before")
+			t.Error("anyone who edits is given words that were said before")
 		}
 		if n := len(h.fake.Calls()); n != 1 {
 			t.Errorf("%d runs, want 1", n)

@@ -58,7 +58,7 @@ func TestThePersonAtThisMachine(t *testing.T) {
 			t.Errorf("%d, the cookie is %q", got, v.cookie("signalbox"))
 		}
 	})
-	t.Run("whoever comes by a proxy is somebody else, also with the cookie", func(t *testing.T) {
+	t.Run("anyone who comes by a proxy is somebody else, also with the cookie", func(t *testing.T) {
 		v := h.reader()
 		for _, sign := range [][2]string{
 			{"X-Forwarded-For", "192.0.2.7"}, {"X-Forwarded-Host", "bot.example"}, {"X-Forwarded-Proto", "https"}, {"X-Forwarded-Server", "p"}, {"Forwarded", "for=192.0.2.7"},

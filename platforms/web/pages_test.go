@@ -282,9 +282,7 @@ func TestRunInABrowser(t *testing.T) {
 // until waits for what a script tells.
 func until(t *testing.T, ctx context.Context, script string) {
 	t.Helper()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](script)); err != nil {
-		t.Fatalf("%s: %v", script, err)
-	}
+	browsertest.Becomes(t, ctx, script)
 }
 
 // form sends a form as a browser does.

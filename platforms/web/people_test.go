@@ -168,7 +168,7 @@ func TestSharing(t *testing.T) {
 	v.form("/run/"+run.ID+"/share", nil)
 	shared := link()
 	stranger := h.visitor()
-	t.Run("whoever has the link sees the results and nothing of their maker", func(t *testing.T) {
+	t.Run("anyone who has the link sees the results and nothing of their maker", func(t *testing.T) {
 		page := stranger.page(shared)
 		has(t, page, "Studio", "A lamp at the end of the pier", "scene.glb", `property="og:image"`)
 		for _, private := range []string{"secret idea", run.ID, run.AccountID, "Local user", "$0"} {

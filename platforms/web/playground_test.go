@@ -9,12 +9,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/registry"
@@ -303,6 +305,45 @@ func TestMaskEditor(t *testing.T) {
 			}
 		}
 	})
+	t.Run("the keyboard moves the brush, paints, changes its size and takes back, and says so", func(t *testing.T) {
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/retouch"), chromedp.SetUploadFiles(chromedp.CSS(`[name=photo][type=file]`), []string{file}),
+			chromedp.Click(chromedp.CSS("[data-paint]")), chromedp.WaitVisible(chromedp.CSS("#mask[open] canvas")), chromedp.Focus(chromedp.CSS("#mask-canvas")))
+		press := func(says string, keys ...string) {
+			t.Helper()
+			for _, key := range keys {
+				browsertest.Do(t, ctx, chromedp.KeyEvent(key))
+			}
+			until(t, ctx, fmt.Sprintf(`document.getElementById("mask-told").textContent.includes(%q)`, says))
+		}
+		press("40 % from the left, 50 % from the top", kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft)
+		press("Brush down. 40 %", " ")
+		press("60 % from the left", slices.Repeat([]string{kb.ArrowRight}, 10)...)
+		browsertest.WindowShot(t, ctx, "mask-keyboard")
+		press("Brush up.", " ")
+		press("65 % from the top", slices.Repeat([]string{kb.ArrowDown}, 5)...) // without a trace
+		press("Size 28", "]")
+		press("Size 20", "[", "[")
+		press("Brush down. 60 %", " ", " ", " ") // down, up, down
+		browsertest.Do(t, ctx, chromedp.KeyEvent("z", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+		press("Taken back.")
+		browsertest.Accessible(t, ctx, "mask editor by keyboard")
+		img := h.sentMask(t, ctx, "retouch", "mask")
+		expect(t, img, 240, 160, 255, 255) // between the two ends
+		expect(t, img, 100, 160, 0, 255)
+		expect(t, img, 288, 208, 255, 255) // the one of two points that was not taken back
+		expect(t, img, 288, 260, 0, 255)
+	})
+	t.Run("a pen paints as wide as it is pressed", func(t *testing.T) {
+		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/retouch"), chromedp.SetUploadFiles(chromedp.CSS(`[name=photo][type=file]`), []string{file}),
+			chromedp.Click(chromedp.CSS("[data-paint]")), chromedp.WaitVisible(chromedp.CSS("#mask[open] canvas")))
+		penPoint(t, ctx, 0.25, 0.1)
+		penPoint(t, ctx, 0.75, 1)
+		img := h.sentMask(t, ctx, "retouch", "mask")
+		light, firm := widthAt(img, 120), widthAt(img, 360)
+		if light < 10 || firm < 2*light {
+			t.Errorf("pressed lightly it is %d pixels wide, firmly %d", light, firm)
+		}
+	})
 	t.Run("it fits on a phone, and a finger paints", func(t *testing.T) {
 		phone := open(t, browsertest.Window{Width: 320, Height: 640})
 		browsertest.Do(t, phone, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile, chromedp.EmulateTouch), chromedp.Navigate(h.url+"/tool/cutout"),
@@ -341,6 +382,29 @@ func touch(t *testing.T, ctx context.Context) {
 			return err
 		}))
 	}
+}
+
+// penPoint touches the canvas with a pen, pressed by a share of what it can, and lifts it.
+func penPoint(t *testing.T, ctx context.Context, at, force float64) {
+	t.Helper()
+	box := canvasBox(t, ctx)
+	for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
+		event := input.DispatchMouseEventParams{Type: kind, X: box.X + at*box.Width, Y: box.Y + box.Height/2, Button: input.MouseButtonLeft, ClickCount: 1, PointerType: input.DispatchMouseEventPointerTypePen, Force: force}
+		browsertest.Do(t, ctx, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+			_, err := cdp.Call(ctx, tab, input.DispatchMouseEvent, event)
+			return err
+		}))
+	}
+}
+
+// widthAt counts the white pixels of a mask in the column x.
+func widthAt(img *image.NRGBA, x int) (n int) {
+	for y := range img.Rect.Dy() {
+		if img.NRGBAAt(x, y).R > 128 {
+			n++
+		}
+	}
+	return n
 }
 
 type box struct{ X, Y, Width, Height float64 }

@@ -715,7 +715,7 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// Whoever got hold of a key is out when its owner revokes it, though they signed in while it held.
+// Anyone who got hold of a key is out when its owner revokes it, though they signed in while it held.
 func TestARevokedKeySignsOut(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, public(t, "https://127.0.0.1"))

@@ -72,10 +72,10 @@ type Config struct {
 	Ledger      render.Ledger
 	Invitations Invitations
 	Logger      *slog.Logger
-	// Public is the address under which the world reaches us; nil means a local program: whoever opens
+	// Public is the address under which the world reaches us; nil means a local program: anyone who opens
 	// the page on this machine is signed in as the local user.
 	Public *url.URL
-	// AdminToken signs the operator in. With one, whoever opens the page on this machine is no operator without it.
+	// AdminToken signs the operator in. With one, anyone who opens the page on this machine is no operator without it.
 	AdminToken string
 	// MetricsToken opens GET /metrics, as the operator's token does.
 	MetricsToken string
@@ -97,7 +97,7 @@ type Config struct {
 	Questions pages.Asked
 	// Buying is how people get more credit; the zero value says whom to ask.
 	Buying pages.Buying
-	// Shares keeps which results are shown to whoever has their link; nil: sharing is not offered.
+	// Shares keeps which results are shown to anyone who has their link; nil: sharing is not offered.
 	Shares *pages.Shares
 	// Landing is what strangers are told at PUBLIC_URL.
 	Landing pages.Landing
@@ -160,7 +160,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.render, err = render.New(render.Config{
-		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil,
+		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil, Drawings: cfg.Drawings != nil,
 	})
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (s *Server) Handler() http.Handler {
 // CloseLocal ends what the person at this machine was without an operator's token: see door.Door.CloseLocal.
 func (s *Server) CloseLocal(ctx context.Context) error { return s.door.CloseLocal(ctx) }
 
-// FilePath is the path under which a stored file of an account can be read by whoever has it: see files.Links.File.
+// FilePath is the path under which a stored file of an account can be read by anyone who has it: see files.Links.File.
 func (s *Server) FilePath(owner string, ref registry.Media, name string) string {
 	return s.links.File(owner, ref, name)
 }

@@ -15,7 +15,7 @@ func (p *Provider) List(ctx context.Context, accountID string) ([]Info, error) {
 	return p.store.list(ctx, accountID)
 }
 
-// Info gives one drawing. Where an account has none of that id it is a *registry.Error with CodeLost, whoever else has one.
+// Info gives one drawing. Where an account has none of that id it is a *registry.Error with CodeLost, no matter who else has one.
 func (p *Provider) Info(ctx context.Context, accountID, sceneID string) (Info, error) {
 	return p.store.info(ctx, accountID, sceneID)
 }

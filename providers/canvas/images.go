@@ -186,7 +186,7 @@ func (p *Provider) file(ctx context.Context, ref string) ([]byte, string, error)
 	return content, "image/" + format, err
 }
 
-// owned refuses a file that is not the account's. Whoever knows the hash of a file knows nothing more of it by that.
+// owned refuses a file that is not the account's. Anyone who knows the hash of a file knows nothing more of it by that.
 func (t *turn) owned(ref string) error {
 	ok, err := t.Owned(t.ctx, t.account, ref)
 	if err == nil && !ok {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/content/store"
@@ -96,7 +97,7 @@ func createEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	}
 	e := store.Entry{
 		CollectionID: collection.ID, Kind: collection.Kind, Slug: slugOf(v.args.text("slug")), Title: v.args.text("title"),
-		Status: cmp.Or(v.args.text("status"), store.Draft), Content: v.args.object("content"), WrittenBy: &v.account,
+		Status: cmp.Or(v.args.text("status"), store.Draft), Content: maps.Clone(v.args.object("content")), WrittenBy: &v.account,
 	}
 	if err := v.mayWrite(e); err != nil {
 		return nil, err
@@ -104,11 +105,12 @@ func createEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err := p.entryContent(ctx, v, e); err != nil {
 		return nil, err
 	}
+	notes := p.bring(ctx, v, e.Content, bodyField)
 	id, err := v.CreateEntry(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, id)
+	return p.tellEntry(ctx, v, id, notes)
 }
 
 // entryContent checks what an entry says: of a post as of posts, of others that the body is a text.
@@ -140,7 +142,7 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := v.args.object("content")
+	change := maps.Clone(v.args.object("content"))
 	if err := p.entryContent(ctx, v, store.Entry{Kind: entries[0].Kind, Content: change}); err != nil {
 		return nil, err
 	}
@@ -151,6 +153,7 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if locale != "" {
 		return p.translateEntry(ctx, v, entries[0], "id", locale, change)
 	}
+	notes := p.bring(ctx, v, change, bodyField)
 	err = v.UpdateEntry(ctx, id, func(e *store.Entry) error {
 		if err := v.stillAt(e.Version, e.Title); err != nil {
 			return err
@@ -166,7 +169,7 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, id)
+	return p.tellEntry(ctx, v, id, notes)
 }
 
 var entryDeletion = deletion{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ func imageTools() []tool {
 	return []tool{
 		{
 			id: "getImage", title: "Get images", noun: "image", names: "id", capability: registry.CapabilityRead, role: store.Author, answers: gives, do: getImage,
-			about: "Get images of this site by id, by query (what they show, in words) or all; never those of services. limit and status narrow. Returns success, count and items with id, relative url, description and tags, and by which mode they were searched.",
+			about: "Get images of this site by id, by query (what they show, in words) or all; never those of services. limit and status narrow. Returns success, count and items with id, relative url, description and tags, and the mode of the search: words, or words and vectors.",
 			inputs: registry.InputSchema{
 				textInput("id", "The image's id, or its /uploads/ address."), textInput("query", "What the image shows, in a few words."), flagInput("all", "true gives all, newest first."),
 				wholeInput("limit", "At most so many, "+strconv.Itoa(usualImages)+" where none is given.", 1), choiceInput("status", "Only images in this state.", "processing", "completed", "failed"),
@@ -72,9 +73,11 @@ func getImage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if limit := v.args.whole("limit"); limit != nil {
 		q.Limit = min(max(*limit, 1), mostImages)
 	}
-	mode := ""
-	if v.args.has("query") {
-		q.Words, mode = searchWords(v.args.text("query")), "words"
+	if query := v.args.text("query"); query != "" {
+		images, mode, err := p.searchImages(ctx, v, query, q)
+		answer := found(p.imageItems(images))
+		answer.Mode = mode
+		return answer, err
 	}
 	if v.args.has("id") {
 		id, err := v.imageID("id")
@@ -84,9 +87,7 @@ func getImage(p *Provider, ctx context.Context, v visit) (any, error) {
 		q.ID = id
 	}
 	images, err := v.Images(ctx, q)
-	answer := found(p.imageItems(images))
-	answer.Mode = mode
-	return answer, err
+	return found(p.imageItems(images)), err
 }
 
 // imageID reads an input that names an image by its id or address.
@@ -138,6 +139,19 @@ func (p *Provider) tellImage(ctx context.Context, v visit, id string) (any, erro
 // pictures are the types that browsers show and nothing can run in.
 var pictures = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
 
+// KeepPicture stores a picture of an account, empty: nobody's, and gives its id. What is no picture is refused.
+func (p *Provider) KeepPicture(ctx context.Context, account, name string, content io.Reader) (string, error) {
+	id, info, err := p.cfg.Files.Keep(ctx, content, assets.Meta{Name: name, Owner: account, Kind: assets.Upload})
+	if err != nil {
+		return "", err
+	}
+	kind, _, _ := strings.Cut(info.MIMEType, ";")
+	if !slices.Contains(pictures, kind) || info.Bytes > maxImage {
+		return "", registry.Say(registry.CodeInvalidInput, said.SiteFileKind, "kind", kind, "n", info.Bytes, "most", maxImage).At("buffer")
+	}
+	return id, nil
+}
+
 func createImage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if v.call.Media == nil {
 		return nil, registry.Say(registry.CodeUnavailable, said.SiteNoFiles)
@@ -151,13 +165,9 @@ func createImage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if name == "/" {
 		name = info.Name
 	}
-	id, info, err := p.cfg.Files.Keep(ctx, content, assets.Meta{Name: name, Owner: v.account, Kind: assets.Upload})
+	id, err := p.KeepPicture(ctx, v.account, name, content)
 	if err != nil {
 		return nil, err
-	}
-	kind, _, _ := strings.Cut(info.MIMEType, ";")
-	if !slices.Contains(pictures, kind) || info.Bytes > maxImage {
-		return nil, registry.Say(registry.CodeInvalidInput, said.SiteFileKind, "kind", kind, "n", info.Bytes, "most", maxImage).At("buffer")
 	}
 	if err := p.AddImage(ctx, v.Content, v.account, store.Image{ID: id, Filename: name, SessionID: v.args.text("sessionId")}); err != nil {
 		return nil, err
@@ -168,7 +178,7 @@ func createImage(p *Provider, ctx context.Context, v visit) (any, error) {
 // AddImage adds a stored picture to a site. Where it has no description, its name and what is known of its making give one.
 func (p *Provider) AddImage(ctx context.Context, c store.Content, account string, image store.Image) error {
 	prompt := ""
-	if image.Attribution == nil { // else somebody else made it
+	if image.Attribution == nil && account != "" { // else somebody else made it
 		var tool string
 		var err error
 		if prompt, tool, err = p.cfg.Made(ctx, account, image.ID); err != nil {

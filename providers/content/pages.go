@@ -35,8 +35,8 @@ func pageTools() []tool {
 		},
 		{
 			id: "updatePage", title: "Update a page", noun: "page", names: "id", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updatePage,
-			about:  "Update a page by id; its slug does not name it. Merges: only what is sent changes, members of meta too, and null takes one away. parentId moves it, null to the top. With locale, name, meta.description and status are those of another language. Returns the page.",
-			inputs: append(registry.InputSchema{need(textInput("id", "The page's id, a UUID, as getPage gives it; a slug does not name it here.")), name, slug, parent}, append(settings, localeInput(), localeStatus())...),
+			about:  "Update a page by id; its slug does not name it. Merges: only what is sent changes, members of meta too, and null takes one away. parentId moves it, null to the top. status published shows it to everybody with all of its sections at once, unpublished takes it back. With locale, name, meta.description and status are those of another language. Returns the page.",
+			inputs: append(registry.InputSchema{need(textInput("id", "The page's id, a UUID, as getPage gives it; a slug does not name it here.")), name, slug, parent, pageStatus()}, append(settings, localeInput())...),
 		},
 		pageDeletion.tool("deletePage", "Delete pages", "Delete pages by ids, with their sections. The first call shows what would go and changes nothing; confirmed then deletes exactly that, all or none. Pages below move up. Returns requiresConfirmation with items, then deleted."),
 	}
@@ -159,7 +159,7 @@ func updatePage(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	case locale != "":
 		return p.translatePage(ctx, v, id, locale)
-	case v.args.has("status"):
+	case v.args.text("status") == store.Archived:
 		return nil, registry.Say(registry.CodeInvalidInput, said.SiteLocaleNeeded, "tool", "updatePage").At("status")
 	}
 	err = v.UpdatePage(ctx, id, func(page *store.Page) error {
@@ -173,12 +173,33 @@ func updatePage(p *Provider, ctx context.Context, v visit) (any, error) {
 		v.args.setFlag(&page.Protected, "isProtected")
 		v.args.setFlag(&page.Indexing, "indexing")
 		page.Meta = merged(page.Meta, v.args.object("meta"))
-		return v.args.setParent(&page.ParentID, "parentId")
+		if err := v.args.setParent(&page.ParentID, "parentId"); err != nil {
+			return err
+		}
+		return p.setStatus(page, v.args.text("status"))
 	})
 	if err != nil {
 		return nil, v.otherFamily(ctx, err, id)
 	}
 	return p.tellPage(ctx, v, id)
+}
+
+// setStatus publishes all sections of a page, or takes them back. One that can't be shown keeps all from being published.
+func (p *Provider) setStatus(page *store.Page, status string) error {
+	if status == "" {
+		return nil
+	}
+	if len(page.Sections) == 0 {
+		return registry.Say(registry.CodeInvalidInput, said.SitePageEmpty, "name", page.Name).At("status")
+	}
+	for i := range page.Sections {
+		s := &page.Sections[i]
+		if _, known := p.cfg.Templates.ByKey(s.Template); !known && status == store.Published {
+			return registry.Say(registry.CodeUnavailable, said.SiteTemplateGone, "key", s.Template).At("status")
+		}
+		s.Status = status
+	}
+	return nil
 }
 
 // otherFamily says of an id that nothing of the kind has which kind it is of.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -14,7 +15,7 @@ import (
 )
 
 func postTools() []tool {
-	content := objectInput("content", `What it says: {"body": Markdown, "cover": {"url", "alt"}}; the cover is optional, its url that of an image here.`)
+	content := objectInput("content", `What it says: {"body": Markdown, "cover": {"url", "alt"}, "tags": [texts]}; cover and tags are optional, the cover's url is that of an image here.`)
 	author, category := textInput("author", "Who signs it."), textInput("category", "The category it stands under.")
 	return []tool{
 		{
@@ -139,9 +140,10 @@ type changedEntry struct {
 	Status     string    `json:"status"`
 	Item       entryItem `json:"item"`
 	PreviewURL string    `json:"previewUrl"`
+	Notes      []string  `json:"notes,omitempty"` // pictures that stay links
 }
 
-func (p *Provider) tellEntry(ctx context.Context, v visit, id string) (any, error) {
+func (p *Provider) tellEntry(ctx context.Context, v visit, id string, notes []string) (any, error) {
 	entries, err := v.Entries(ctx, store.EntryQuery{ID: id})
 	if err == nil && len(entries) == 0 {
 		err = store.ErrNotFound
@@ -154,7 +156,7 @@ func (p *Provider) tellEntry(ctx context.Context, v visit, id string) (any, erro
 		return nil, err
 	}
 	item := items[0]
-	answer := changedEntry{Success: true, Slug: item.Slug, Status: item.Status, Item: item, PreviewURL: item.PreviewURL}
+	answer := changedEntry{Success: true, Slug: item.Slug, Status: item.Status, Item: item, PreviewURL: item.PreviewURL, Notes: notes}
 	if item.Kind == store.KindPost {
 		answer.PostID = id
 	} else {
@@ -176,14 +178,15 @@ func createPost(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	e.FeaturedImage = coverImage(e.Content)
+	notes := p.bring(ctx, v, e.Content, bodyField)
 	id, err := v.CreateEntry(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, id)
+	return p.tellEntry(ctx, v, id, notes)
 }
 
-// postContent checks what a post says: body is Markdown, cover names an image here and what it shows.
+// postContent checks what a post says, and gives a copy of it: body is Markdown, cover names an image here and what it shows.
 func (p *Provider) postContent(ctx context.Context, v visit, content map[string]any) (map[string]any, error) {
 	fail := func(message string) (map[string]any, error) {
 		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "content", Message: message}
@@ -204,11 +207,21 @@ func (p *Provider) postContent(ctx context.Context, v visit, content map[string]
 			if err := p.haveImages(ctx, v, []string{id}); err != nil {
 				return nil, err
 			}
+		case name == "tags":
+			if !areTexts(value) {
+				return fail("content.tags: expected a list of texts")
+			}
 		default:
-			return fail(`content has "body" and "cover" {"url", "alt"}, and no ` + short(name))
+			return fail(`content has "body", "cover" {"url", "alt"} and "tags", and no ` + short(name))
 		}
 	}
-	return content, nil
+	return maps.Clone(content), nil
+}
+
+// areTexts reports whether a value is a list of texts.
+func areTexts(value any) bool {
+	list, ok := value.([]any)
+	return ok && !slices.ContainsFunc(list, func(item any) bool { _, is := item.(string); return !is })
 }
 
 // coverImage is the image that a post's cover shows.
@@ -310,6 +323,7 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	notes := p.bring(ctx, v, change, bodyField)
 	err = v.UpdateEntry(ctx, e.ID, func(e *store.Entry) error {
 		if err := v.stillAt(e.Version, e.Title); err != nil {
 			return err
@@ -333,7 +347,7 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, e.ID)
+	return p.tellEntry(ctx, v, e.ID, notes)
 }
 
 // publishAt is the input of a tool that publishes later.

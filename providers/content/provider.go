@@ -6,11 +6,13 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +27,7 @@ import (
 // Service is the service name of all tools.
 const Service = "content"
 
-// Config wires a Provider. All members are required.
+// Config wires a Provider. All members are required but Embedder and Logger.
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
@@ -38,6 +40,9 @@ type Config struct {
 	Made func(ctx context.Context, account string, ref registry.Media) (prompt, tool string, err error)
 	// Links gives the addresses of pages and posts of the site with a slug.
 	Links func(slug string) Links
+	// Embedder tells what is near in meaning; nil: images are found by words.
+	Embedder Embedder
+	Logger   *slog.Logger
 }
 
 // Files keeps pictures.
@@ -50,7 +55,7 @@ type Files interface {
 type Links interface {
 	Page(slug string) string
 	Entry(collection, slug string) string
-	// Preview opens something that is not published to whoever has the link, for some days. kind is page or entry.
+	// Preview opens something that is not published to anyone who has the link, for some days. kind is page or entry.
 	Preview(kind, id string) string
 }
 
@@ -58,6 +63,7 @@ type Links interface {
 type Provider struct {
 	cfg   Config
 	tools []tool
+	near  *near
 	slug  string // of the site that it works on; empty: the one that a call names, or else the house's
 	links Links
 }
@@ -69,7 +75,10 @@ var (
 )
 
 // New returns a Provider.
-func New(cfg Config) *Provider { return &Provider{cfg: cfg, tools: tools()} }
+func New(cfg Config) *Provider {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &Provider{cfg: cfg, tools: tools(), near: &near{embedder: cfg.Embedder}}
+}
 
 // In gives a Provider that works on the site with a slug, whichever one calls name.
 func (p *Provider) In(slug string) *Provider {
@@ -84,7 +93,7 @@ func (p *Provider) Name() string { return Service }
 // Load gives the tools, which come with the program.
 func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	var list []registry.Tool
-	for _, t := range tools() { // anew: whoever loads them may change them
+	for _, t := range tools() { // anew: anyone who loads them may change them
 		list = append(list, t.definition())
 	}
 	return list, ctx.Err()
@@ -102,7 +111,7 @@ type visit struct {
 	approved []registry.Touch // what the owner was shown and affirmed before the call was carried out; nil: nobody was asked
 }
 
-// enter finds the tool, the site and the account's role, and refuses whoever may not use the tool.
+// enter finds the tool, the site and the account's role, and refuses anyone who may not use the tool.
 func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, error) {
 	i := slices.IndexFunc(p.tools, func(t tool) bool { return t.id == c.Tool.ToolID })
 	if i < 0 {

@@ -93,10 +93,11 @@ type changedSection struct {
 	Success       bool          `json:"success"`
 	PageSectionID string        `json:"pageSectionId"`
 	Section       store.Section `json:"section"`
-	PreviewURL    string        `json:"previewUrl"` // of its page
+	PreviewURL    string        `json:"previewUrl"`      // of its page
+	Notes         []string      `json:"notes,omitempty"` // pictures that stay links
 }
 
-func (p *Provider) tellSection(ctx context.Context, v visit, id string) (any, error) {
+func (p *Provider) tellSection(ctx context.Context, v visit, id string, notes []string) (any, error) {
 	sections, err := v.Sections(ctx, id, "")
 	if err == nil && len(sections) == 0 {
 		err = store.ErrNotFound
@@ -104,7 +105,7 @@ func (p *Provider) tellSection(ctx context.Context, v visit, id string) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return changedSection{true, id, sections[0], p.links.Preview("page", sections[0].PageID)}, nil
+	return changedSection{true, id, sections[0], p.links.Preview("page", sections[0].PageID), notes}, nil
 }
 
 func createSection(p *Provider, ctx context.Context, v visit) (any, error) {
@@ -127,12 +128,13 @@ func createSection(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	notes := p.bring(ctx, v, content, t.Fields)
 	s.Content = merged(nil, content)
 	id, err := v.CreateSection(ctx, s, v.args.whole("sortOrder"))
 	if err != nil {
 		return nil, err
 	}
-	return p.tellSection(ctx, v, id)
+	return p.tellSection(ctx, v, id, notes)
 }
 
 // fields judges the content of a section by its template, and that its images are there.
@@ -187,16 +189,16 @@ func updateSection(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := p.sectionChange(ctx, v, sections[0].Template)
-	if err != nil {
-		return nil, err
-	}
 	locale, err := v.locale()
 	if err != nil {
 		return nil, err
 	}
 	if locale != "" {
-		return p.translateSection(ctx, v, sections[0], locale, change)
+		return p.translateSection(ctx, v, sections[0], locale)
+	}
+	change, notes, err := p.sectionChange(ctx, v, sections[0].Template)
+	if err != nil {
+		return nil, err
 	}
 	err = v.UpdateSection(ctx, id, v.args.whole("sortOrder"), func(s *store.Section) error {
 		if err := v.stillAt(s.Version, s.Template); err != nil {
@@ -210,14 +212,14 @@ func updateSection(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.tellSection(ctx, v, id)
+	return p.tellSection(ctx, v, id, notes)
 }
 
-// sectionChange is the content that a call sends, with the image in its field.
-func (p *Provider) sectionChange(ctx context.Context, v visit, key string) (map[string]any, error) {
+// sectionChange is the content that a call sends, with the image in its field, and notes on pictures from elsewhere.
+func (p *Provider) sectionChange(ctx context.Context, v visit, key string) (change map[string]any, notes []string, err error) {
 	t, ok := p.cfg.Templates.ByKey(key)
 	if !ok {
-		return nil, registry.Say(registry.CodeUnavailable, said.SiteTemplateGone, "key", key)
+		return nil, nil, registry.Say(registry.CodeUnavailable, said.SiteTemplateGone, "key", key)
 	}
 	content := v.args.object("content")
 	if field := v.args.text("imageField"); field != "" {
@@ -229,11 +231,14 @@ func (p *Provider) sectionChange(ctx context.Context, v visit, key string) (map[
 					images = append(images, f.Name)
 				}
 			}
-			return nil, registry.Say(registry.CodeInvalidInput, said.SiteImageField, "key", key, "field", short(field), "names", cmp.Or(strings.Join(images, ", "), "none")).At("imageField")
+			return nil, nil, registry.Say(registry.CodeInvalidInput, said.SiteImageField, "key", key, "field", short(field), "names", cmp.Or(strings.Join(images, ", "), "none")).At("imageField")
 		}
 		content = merged(content, map[string]any{field: v.args.text("imageId")})
 	}
-	return p.fields(ctx, v, t, content)
+	if change, err = p.fields(ctx, v, t, content); err == nil {
+		notes = p.bring(ctx, v, change, t.Fields)
+	}
+	return change, notes, err
 }
 
 var sectionDeletion = deletion{

@@ -17,9 +17,10 @@ func localeInput() registry.InputField {
 	return textInput("locale", "Another language than the site's, such as de or pt-br: what is sent is said in it. A language that is new there begins as a draft; what is not said in it is said in the site's own.")
 }
 
-// localeStatus is the state of a language of a page.
-func localeStatus() registry.InputField {
-	return choiceInput("status", "With locale alone: published shows the page in that language, draft takes it back, archived takes the language away.", store.Draft, store.Published, store.Archived)
+// pageStatus is the state of a whole page, or of one of its languages.
+func pageStatus() registry.InputField {
+	return choiceInput("status", "published publishes all sections of the page together, unpublished and draft take them back; hidden ones stay hidden. With locale all of it is shown in that language, or taken back there; archived takes the language away.",
+		store.Published, store.Unpublished, store.Draft, store.Archived)
 }
 
 // locale is the other language that a call is about; empty: the site's own.
@@ -97,7 +98,9 @@ func (p *Provider) translatePage(ctx context.Context, v visit, id, locale string
 		}
 		v.args.setText(&t.Title, "name")
 		args(meta).setText(&t.About, "description")
-		v.args.setText(&t.Status, "status")
+		if v.args.setText(&t.Status, "status"); t.Status == store.Unpublished {
+			t.Status = store.Draft // languages know no other state before
+		}
 		return nil
 	})
 	if err != nil {
@@ -107,11 +110,15 @@ func (p *Provider) translatePage(ctx context.Context, v visit, id, locale string
 }
 
 // translateSection changes what a section says in another language.
-func (p *Provider) translateSection(ctx context.Context, v visit, s store.Section, locale string, change map[string]any) (any, error) {
+func (p *Provider) translateSection(ctx context.Context, v visit, s store.Section, locale string) (any, error) {
 	if err := v.differs("pageSectionId", "content", "imageId", "imageField"); err != nil {
 		return nil, err
 	}
-	err := v.Translate(ctx, store.Translation{PageID: &s.PageID, Locale: locale}, func(t *store.Translation) error {
+	change, notes, err := p.sectionChange(ctx, v, s.Template)
+	if err != nil {
+		return nil, err
+	}
+	err = v.Translate(ctx, store.Translation{PageID: &s.PageID, Locale: locale}, func(t *store.Translation) error {
 		if err := v.stillAt(t.Version, s.Template); err != nil {
 			return err
 		}
@@ -121,7 +128,7 @@ func (p *Provider) translateSection(ctx context.Context, v visit, s store.Sectio
 	if err != nil {
 		return nil, err
 	}
-	return p.tellSection(ctx, v, s.ID)
+	return p.tellSection(ctx, v, s.ID, notes)
 }
 
 // saidIn is an entry with the state that it has in the language that a call is about.
@@ -148,12 +155,13 @@ func (p *Provider) translateEntry(ctx context.Context, v visit, e store.Entry, k
 		if err := v.removeLocale(ctx, e.ID, e.Title, locale); err != nil {
 			return nil, err
 		}
-		return p.tellEntry(ctx, v, e.ID)
+		return p.tellEntry(ctx, v, e.ID, nil)
 	}
 	due, err := v.args.moment("publishAt")
 	if err != nil {
 		return nil, err
 	}
+	notes := p.bring(ctx, v, change, bodyField)
 	err = v.Translate(ctx, store.Translation{EntryID: &e.ID, Locale: locale}, func(t *store.Translation) error {
 		if err := v.stillAt(t.Version, e.Title); err != nil {
 			return err
@@ -169,7 +177,7 @@ func (p *Provider) translateEntry(ctx context.Context, v visit, e store.Entry, k
 	if err != nil {
 		return nil, err
 	}
-	return p.tellEntry(ctx, v, e.ID)
+	return p.tellEntry(ctx, v, e.ID, notes)
 }
 
 // removeLocale takes a language from a page or an entry; the bin has it.

@@ -68,7 +68,7 @@ func TestPagesInSeveralLanguages(t *testing.T) {
 		for tool, list := range map[string][]object{
 			"updatePage": {
 				{"id": page, "locale": "de", "slug": "ueber"}, {"id": page, "locale": "de", "indexing": false}, {"id": page, "locale": "de", "meta": object{"access": "members"}},
-				{"id": page, "locale": "en", "name": "x"}, {"id": page, "locale": "klingon-x", "name": "x"}, {"id": page, "status": "published"},
+				{"id": page, "locale": "en", "name": "x"}, {"id": page, "locale": "klingon-x", "name": "x"}, {"id": page, "status": "archived"},
 			},
 			"updateSection": {{"pageSectionId": section, "locale": "de", "hidden": true}, {"pageSectionId": section, "locale": "de", "status": "draft"}, {"pageSectionId": section, "locale": "de", "content": object{"colour": "red"}}},
 		} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 const (
@@ -61,12 +62,12 @@ func (c Calls) Call(ctx context.Context, call registry.Call) (registry.Result, e
 }
 
 // atOnce reads the answer to a call. A file is the result itself, unless something beside it tells a failure.
-func (o *order) atOnce(call registry.Call, a answer, began, now time.Time) (registry.Reading, error) {
-	reading := registry.Reading{State: registry.RunSucceeded, Result: a.doc}
+func (o *order) atOnce(call registry.Call, a answer, began, now time.Time) (strategy.Reading, error) {
+	reading := strategy.Reading{State: registry.RunSucceeded, Result: a.doc}
 	if call.Tool.WebhookStrategy == nil {
 		return reading, nil
 	}
-	o.strategy = *call.Tool.WebhookStrategy
+	o.strategy = strategy.Reader{WebhookConfig: *call.Tool.WebhookStrategy}
 	if bad, yes := o.strategy.Failed(a.doc); yes {
 		return reading, failed(o.name, bad)
 	}
@@ -107,7 +108,7 @@ func wordsOf(w *registry.WebhookConfig) func([]byte) string {
 	if w == nil {
 		return nil
 	}
-	return w.Words
+	return strategy.Reader{WebhookConfig: *w}.Words
 }
 
 // refOf is the reference of the spec with which a call was accepted.

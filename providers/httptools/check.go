@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/providers/httptools/formula"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 // checker gathers what is wrong with a spec.
@@ -305,10 +306,10 @@ func (d described) tryExample() []string {
 	if d.example == nil {
 		return nil
 	}
-	reading := registry.Reading{State: registry.RunSucceeded}
+	reading := strategy.Reading{State: registry.RunSucceeded}
 	var err error
 	if w := d.tool.WebhookStrategy; w != nil {
-		reading, err = w.Read(d.example, time.Time{}, time.Time{})
+		reading, err = (strategy.Reader{WebhookConfig: *w}).Read(d.example, time.Time{}, time.Time{})
 	} else {
 		reading.Result, err = decode(d.example)
 	}

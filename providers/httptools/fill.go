@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 // placeholder is {{name}}, {{table[name, name]}}, or either with a form: {{name|text}}.
@@ -116,7 +117,7 @@ func (sc scope) lookup(name string) (any, bool) {
 	}
 	for i := strings.LastIndexByte(name, '.'); i > 0; i = strings.LastIndexByte(name[:i], '.') {
 		if v, there := sc.values[name[:i]]; there {
-			part, found := registry.Lookup(v, strings.Split(name[i+1:], "."))
+			part, found := strategy.Lookup(v, strings.Split(name[i+1:], "."))
 			return part, found && part != nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 // Jobs runs those tools that work for a while.
@@ -39,7 +40,7 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 	if deaf := t.hears(Service, s); deaf != nil || reports && call.CallbackURL == "" {
 		return registry.Ticket{}, cmp.Or(deaf, registry.Say(registry.CodeUnavailable, said.CallbackNowhere))
 	}
-	o := order{spec: s, strategy: *call.Tool.WebhookStrategy, name: call.Tool.DisplayName}
+	o := order{spec: s, strategy: strategy.Reader{WebhookConfig: *call.Tool.WebhookStrategy}, name: call.Tool.DisplayName}
 	if call.Repeated && !s.Repeatable && !t.refused.Take(call.Handle) {
 		if reports { // if it took the run, it will call
 			o.scope = scope{values: t.values(ctx, call), tables: s.Tables}
@@ -71,7 +72,7 @@ func (o *order) accepted(res upstream.Response, reports bool, handle string) (st
 		return "", failed(o.name, bad)
 	}
 	o.scope = o.scope.with("submitted", a.doc)
-	found, _ := registry.Lookup(a.doc, o.strategy.IDPath)
+	found, _ := strategy.Lookup(a.doc, o.strategy.IDPath)
 	switch id := plain(found); {
 	case len(o.strategy.IDPath) > 0 && id != "":
 		return id, nil
@@ -84,7 +85,7 @@ func (o *order) accepted(res upstream.Response, reports bool, handle string) (st
 // order is all that it takes to read what is told of a run.
 type order struct {
 	spec     spec
-	strategy registry.WebhookConfig
+	strategy strategy.Reader
 	outputs  registry.OutputSchema
 	began    time.Time
 	scope    scope
@@ -162,7 +163,7 @@ func (t *Tools) order(ctx context.Context, ticket registry.Ticket) (o order, err
 	if err != nil || tool.WebhookStrategy == nil || values == nil {
 		return o, registry.Say(registry.CodeInternal, said.NoteUnread).Because(err)
 	}
-	o.strategy, o.outputs, o.name = *tool.WebhookStrategy, tool.OutputSchema, ticket.Extra[extraName]
+	o.strategy, o.outputs, o.name = strategy.Reader{WebhookConfig: *tool.WebhookStrategy}, tool.OutputSchema, ticket.Extra[extraName]
 	values["task.id"], values["run.id"], values["run.handle"] = ticket.ProviderID, ticket.RunID, ticket.Extra[extraHandle]
 	o.scope = scope{values: values, tables: o.spec.Tables, media: o.spec.Media, secret: t.secretOf}
 	return o, nil

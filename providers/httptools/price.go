@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/httptools/formula"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 // price says what a run costs, as formulas (see package formula) in US dollars. Names are inputs, and in Charge also those of Answer;
@@ -192,7 +193,7 @@ func measure(use formula.Use, sc scope) (json.Number, error) {
 }
 
 // cost is what a run has cost in dollars: as the answers say it, else as it was known before. "" where neither says it.
-func (s spec) cost(sc scope, r registry.Reading, delivered int, docs ...any) string {
+func (s spec) cost(sc scope, r strategy.Reading, delivered int, docs ...any) string {
 	if r.Cost != "" {
 		if usd := s.usd(r.Cost); usd != "" {
 			return usd
@@ -207,7 +208,7 @@ func (s spec) cost(sc scope, r registry.Reading, delivered int, docs ...any) str
 	}
 	for name, path := range s.Price.Answer {
 		for _, doc := range docs {
-			if found, there := registry.Lookup(doc, path); there && found != nil {
+			if found, there := strategy.Lookup(doc, path); there && found != nil {
 				e.answer[name] = found
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/strategy"
 )
 
 // inHTTP is the member of an answer that stands for its status and headers: "$http.status", "$http.headers.retry-after".
@@ -77,7 +78,7 @@ func fileOf(out registry.OutputField, kind string, data []byte) registry.Output 
 }
 
 // finished reads the result of a run that succeeded: out of the answer that said so, or of another that is asked for.
-func (t *Tools) finished(ctx context.Context, o order, a answer, reading registry.Reading) (*registry.Result, error) {
+func (t *Tools) finished(ctx context.Context, o order, a answer, reading strategy.Reading) (*registry.Result, error) {
 	docs := []any{a.doc}
 	result := reading.Result
 	if o.spec.Result != nil {
@@ -112,7 +113,7 @@ func (t *Tools) finished(ctx context.Context, o order, a answer, reading registr
 }
 
 // failed is the error of a run that the service says has failed.
-func failed(name string, r registry.Reading) *registry.Error {
+func failed(name string, r strategy.Reading) *registry.Error {
 	switch {
 	case r.Means == registry.MeansBusy:
 		return registry.Say(registry.CodeRateLimited, said.ServiceBusy, "service", name).Again()

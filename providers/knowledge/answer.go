@@ -28,11 +28,30 @@ func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, 
 	if err != nil {
 		return registry.Result{}, err
 	}
-	found, err := p.cfg.Index.Search(ctx, index.Query{Text: question, Account: c.UserID, ToolID: source, Limit: passages, Shared: c.Context.Shared})
+	found, err := p.search(ctx, c, index.Query{Text: question, Account: c.UserID, ToolID: source, Limit: passages, Shared: c.Context.Shared})
 	if err != nil {
 		return registry.Result{}, failure(c, err)
 	}
-	return registry.Result{Outputs: []registry.Output{{Name: "answer", Type: "text", Text: answer(voice, found)}}}, nil
+	found.Results = telling(found.Results)
+	outputs := []registry.Output{{Name: "answer", Type: "text", Text: written(voice, found)}}
+	if c.Context.PlannerProvider != "" { // by which the sources are named below what the model says; others are shown the answer alone
+		results, err := encoded(found.Results)
+		if err != nil {
+			return registry.Result{}, err
+		}
+		outputs = append(outputs, registry.Output{Name: "results", Type: "text", Text: results})
+	}
+	return registry.Result{Outputs: outputs}, nil
+}
+
+// telling are the results that say something about the question.
+func telling(results []index.Result) []index.Result {
+	for i, r := range results {
+		if r.Score < max(leastScore, besideScore*results[0].Score) {
+			return results[:i]
+		}
+	}
+	return results
 }
 
 // named parts a question from the source that it names: by its own input, or by "in NAME" at the end.
@@ -73,19 +92,19 @@ func cutFold(text, ending string) (string, bool) {
 	return text[:at], true
 }
 
-// answer is what was found as a text for people.
-func answer(voice i18n.Voice, found index.Answer) string {
+// written is what was found as a text for people.
+func written(voice i18n.Voice, found answer) string {
 	var parts []string
 	for i, r := range found.Results {
-		if r.Score < max(leastScore, besideScore*found.Results[0].Score) {
-			break
-		}
 		parts = append(parts, fmt.Sprintf("%d. %s\n%s\n%s", i+1, strings.Join(r.Breadcrumbs, " › "), brief(r.Snippet), place(r)))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, voice.Line("knowledge.nothing"))
 	}
-	if found.Foreign != "" {
+	switch {
+	case found.Translated != "":
+		parts = append(parts, voice.Line("knowledge.translated", "language", languageName(voice, found.Foreign), "words", found.Translated))
+	case found.Foreign != "":
 		parts = append(parts, voice.Line("knowledge.foreign", "language", languageName(voice, found.Foreign)))
 	}
 	return strings.Join(parts, "\n\n")

@@ -339,6 +339,20 @@ func TestDocs(t *testing.T) {
 			t.Error(said)
 		}
 	})
+	t.Run("a model gets the same passages as data, people do not", func(t *testing.T) {
+		for planner, want := range map[string]int{"": 1, "anthropic": 2} {
+			result, err := h.Call(t.Context(), registry.Call{
+				UserID: ann, Tool: registry.Tool{ToolID: knowledge.DocsToolID}, Inputs: map[string]any{"question": "how to create a board"}, Context: registry.CallContext{PlannerProvider: planner},
+			})
+			if err != nil || len(result.Outputs) != want {
+				t.Fatalf("%q: %+v (%v)", planner, result.Outputs, err)
+			}
+			var results []index.Result
+			if last := result.Outputs[want-1].Text; want == 2 && (json.Unmarshal([]byte(last), &results) != nil || len(results) == 0 || results[0].URL != "https://help.example/boards/#create") {
+				t.Error(last)
+			}
+		}
+	})
 	t.Run("a source can be named", func(t *testing.T) {
 		for _, question := range []string{"board in notes", "board IN Notes"} {
 			if said := h.docs(ann, question); !strings.Contains(said, "notes: pears.txt") || strings.Contains(said, "help.example") {

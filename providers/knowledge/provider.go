@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/knowledge/document"
@@ -24,6 +26,10 @@ type Config struct {
 	Texts *i18n.Catalogue
 	// Language tells which one an account speaks (BCP 47); nil: nobody knows.
 	Language func(ctx context.Context, account string) string
+
+	// Translate puts a question of a call into a language, given by its English name. An error, or a text that is none, is no failure: the
+	// question is then asked as it is. nil: there is nobody who translates.
+	Translate func(ctx context.Context, c registry.Call, question, language string) (string, error)
 
 	Reader document.Reader // of files
 
@@ -42,6 +48,8 @@ type Provider struct {
 	cfg  Config
 	mu   sync.Mutex     // one refresh at a time
 	seen map[int64]bool // sources that the present Sync has read
+
+	translations cache.Cache[string, string] // by language and question
 }
 
 var (
@@ -64,7 +72,7 @@ func New(cfg Config) (*Provider, error) {
 	if cfg.Language == nil {
 		cfg.Language = func(context.Context, string) string { return "" }
 	}
-	return &Provider{cfg: cfg}, nil
+	return &Provider{cfg: cfg, translations: cache.Cache[string, string]{Life: time.Hour, Most: 1000}}, nil
 }
 
 // Name identifies the loader.
@@ -102,7 +110,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	if c.Tool.ToolID == DocsToolID {
 		return p.docs(ctx, c)
 	}
-	found, err := p.cfg.Index.Search(ctx, index.Query{Text: text(c, "query"), Account: c.UserID, ToolID: c.Tool.ToolID, Shared: c.Context.Shared})
+	found, err := p.search(ctx, c, index.Query{Text: text(c, "query"), Account: c.UserID, ToolID: c.Tool.ToolID, Shared: c.Context.Shared})
 	if err != nil {
 		return registry.Result{}, failure(c, err)
 	}
@@ -124,16 +132,21 @@ func failure(c registry.Call, err error) error {
 }
 
 // hint says what a program or model should know about an answer.
-func hint(found index.Answer) string {
+func hint(found answer) string {
 	var lines []string
 	if len(found.Results) == 0 {
 		lines = append(lines, "Nothing about that is in the documents.")
 	}
-	if found.Foreign != "" {
-		lines = append(lines, fmt.Sprintf("The documents are in %s: ask in that language.", strings.ToUpper(found.Foreign[:1])+found.Foreign[1:]))
+	switch {
+	case found.Translated != "":
+		lines = append(lines, fmt.Sprintf("The documents are in %s: what was looked for is %q.", titled(found.Foreign), found.Translated))
+	case found.Foreign != "":
+		lines = append(lines, fmt.Sprintf("The documents are in %s: ask in that language.", titled(found.Foreign)))
 	}
 	return strings.Join(lines, " ")
 }
+
+func titled(language string) string { return strings.ToUpper(language[:1]) + language[1:] }
 
 // encoded are results as JSON.
 func encoded(results []index.Result) (string, error) {

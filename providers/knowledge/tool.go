@@ -32,7 +32,7 @@ func sourceTool(s index.Source) registry.Tool {
 		description = "Finds passages in the documents of " + s.Title + "."
 	}
 	if language := strings.TrimPrefix(s.Language, "simple"); language != "" {
-		description += " Ask in " + strings.ToUpper(language[:1]) + language[1:] + "."
+		description += " Ask in " + titled(language) + "."
 	}
 	t := registry.Tool{
 		ToolID: s.ToolID, Service: Service, DisplayName: s.Title, Description: description + howToAsk, Listing: registry.Listing{Category: Service, Kind: "rag", Visibility: registry.VisibilityPublic},
@@ -68,7 +68,7 @@ func docsTool() registry.Tool {
 			{Name: "question", Type: registry.TypeString, Required: true, DisplayName: "Question", Description: "What you want to know."},
 			{Name: "source", Type: registry.TypeString, Advanced: true, DisplayName: "Source", Description: "The name of the source to look in; all where none is named."},
 		},
-		OutputSchema: registry.OutputSchema{{Name: "answer", Type: "text", Description: "The best passages with numbered sources."}},
+		OutputSchema: registry.OutputSchema{{Name: "answer", Type: "text", Description: "The best passages with numbered sources. A model gets them as a JSON array, too, in results."}},
 	}
 }
 

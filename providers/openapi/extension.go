@@ -175,7 +175,7 @@ func (b *builder) compensation() {
 		c.Inputs = b.template(o.Get(extTemplate))
 	}
 	if o.Has(extReversible) && c.Reversibility == "irreversible" && b.tool.Confirmation == "" && b.tool.CancelFor == "" && b.op.method != "get" {
-		b.tool.Confirmation = c.Reversibility // whoever can't take it back is asked before
+		b.tool.Confirmation = c.Reversibility // who can't take it back is asked before
 	}
 	if c.CostTier == "money" && (b.tool.Cancels == "" || b.tool.Confirmation == "") {
 		b.refuse("%s is money: it needs %s and a kind of summary in %s", extTier, extCancels, extConfirmation)

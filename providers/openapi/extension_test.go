@@ -283,7 +283,7 @@ func TestRefusalsOfCancellations(t *testing.T) {
 	t.Parallel()
 	h := open(t, travel)
 	for _, status := range []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable} {
-		t.Run(fmt.Sprintf("C45 whoever takes a call back can tell a %d from others", status), func(t *testing.T) {
+		t.Run(fmt.Sprintf("C45 anyone who takes a call back can tell a %d from others", status), func(t *testing.T) {
 			h.Answer("flight_cancel_booking", func(openapitest.Request) openapitest.Answer { return openapitest.Answer{Status: status} })
 			if _, err := h.call(t, "flight_cancel_booking", nil); registry.StatusOf(err) != status {
 				t.Errorf("got %d of %v", registry.StatusOf(err), err)

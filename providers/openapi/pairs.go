@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// cancelPairs judges what the operations of an annotated document say of each other: whoever makes an obligation says how
+// cancelPairs judges what the operations of an annotated document say of each other: anyone who makes an obligation says how
 // it is taken back, both sides say so, and taking back needs no second question, which would stand in the way when
 // nobody is there to answer. A document that breaks this is refused as a whole.
 func cancelPairs(built []*builder) {

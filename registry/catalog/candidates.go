@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Candidates gives the tools that whoever plans should choose from for a request in plain words, best first. Tags
+// Candidates gives the tools that anyone who plans should choose from for a request in plain words, best first. Tags
 // narrow them to the intents that the request is about: tools that the request names exactly come first whatever
 // their tags, then those with a tag that the words find, then the others with a tag. Tags that no tool has narrow
 // nothing, as a wrong guess must not leave nobody to choose; without tags it is a search.

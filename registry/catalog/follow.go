@@ -24,7 +24,8 @@ func (s *Snapshot) Following(of *registry.Tool, output string, a registry.Audien
 			continue
 		}
 		does, by := t.FollowsWith(output)
-		if does == registry.FollowNone || t.ToolID == of.ToolID && does != registry.FollowVary {
+		own := t.ToolID == of.ToolID
+		if does == registry.FollowNone || own && does != registry.FollowVary || !own && by.Role == registry.RoleOwn {
 			continue
 		}
 		found = append(found, Following{does, t})

@@ -118,7 +118,7 @@ func New(c Config) (*Registry, error) {
 	return r, nil
 }
 
-// Snapshot gives the present catalogue. Whoever looks up more than once in one go should do so in one
+// Snapshot gives the present catalogue. Anyone who looks up more than once in one go should do so in one
 // Snapshot.
 func (r *Registry) Snapshot() *Snapshot { return r.current.Load() }
 

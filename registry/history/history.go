@@ -62,7 +62,7 @@ func (h *Store) Attach(ctx context.Context, r *catalog.Registry, logger *slog.Lo
 	return nil
 }
 
-// Teach tells r what h knows of tools that were renamed, for whoever records nothing.
+// Teach tells r what h knows of tools that were renamed, for anyone who records nothing.
 func (h *Store) Teach(ctx context.Context, r *catalog.Registry) error {
 	known, err := h.renamed(ctx)
 	if err == nil {

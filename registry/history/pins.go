@@ -157,7 +157,7 @@ func Beside(t registry.Tool, number int) registry.Tool {
 	return t
 }
 
-// PinMark is a text that is another one after any change of pins, for whoever follows them.
+// PinMark is a text that is another one after any change of pins, for anyone who follows them.
 func (h *Store) PinMark(ctx context.Context) (mark string, err error) {
 	err = h.pool.QueryRow(ctx, `SELECT count(*) || ' ' || coalesce(max(pinned_at)::text, '') FROM registry_pins`).Scan(&mark)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/runs/store"
 )
 
-// previewTimeout bounds a Preview: whoever asked for the run waits for it.
+// previewTimeout bounds a Preview: the one who asked for the run waits for it.
 const previewTimeout = 10 * time.Second
 
 // preview has the provider say what a bound call would do, where it can. It gets no personal data: nobody has granted any yet.

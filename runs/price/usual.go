@@ -12,7 +12,7 @@ import (
 // usualAmong is among how many of a tool's latest runs the usual cost is looked for.
 const usualAmong = 20
 
-// Usual tells by tool what its latest runs came to, as the middle of them, whoever ran it and with whatever inputs: enough for a list
+// Usual tells by tool what its latest runs came to, as the middle of them, no matter who ran it and with whatever inputs: enough for a list
 // of tools, see Quote for a run. Tools without a run that cost something are not in it.
 func (s *Pricer) Usual(ctx context.Context, tools []string) (map[string]billing.NanoUSD, error) {
 	rows, err := s.Config.Pool.Query(ctx, `

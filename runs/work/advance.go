@@ -266,7 +266,7 @@ func (w *step) wait(ctx context.Context, failure *registry.Error) error {
 	return w.s.Sleep(ctx, max(failure.RetryAfter, w.s.Config.PollMin))
 }
 
-// send is one Submit. The work does not wait for it once it has to end; whoever stops the run at the provider does.
+// send is one Submit. The work does not wait for it once it has to end; the part that stops the run at the provider does.
 func (w *step) send(ctx context.Context, provider registry.Submitter) (registry.Ticket, error) {
 	answer, call := make(chan submission, 1), w.call()
 	got := submission{sending: w.r.Sending}

@@ -47,7 +47,7 @@ func (s *Worker) Callback(ctx context.Context, service, runID, providerID string
 	}
 	for _, run := range hits {
 		if !run.Over && !s.Hub.Nudge(run.ID) {
-			s.Hub.Tell(run.ID) // whoever works on it looks when it hears of a change
+			s.Hub.Tell(run.ID) // the process that works on it looks when it hears of a change
 		}
 	}
 	return nil

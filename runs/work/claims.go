@@ -219,7 +219,7 @@ func (s *Worker) giveBack(ctx context.Context, r *store.Record) error {
 // database that is away, are waited out. known is the run as it was accepted just now, if it was.
 func (s *Worker) Tend(runID string, first bool, known *store.Record) {
 	defer s.Desk.Leave(runID)
-	runtime.Gosched() // whoever waits for an answer, or is about to ask for the next run, goes before the work
+	runtime.Gosched() // anyone who waits for an answer, or is about to ask for the next run, goes before the work
 	for try := 1; !s.IsStopping(); try++ {
 		err := s.advanceGuarded(s.Working, runID, first, known)
 		if err == nil || errors.Is(err, store.ErrStopping) || s.Working.Err() != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// desk has a place for each run that this process works on at a time. Whoever accepts a run keeps it when
+// desk has a place for each run that this process works on at a time. Anyone who accepts a run keeps it when
 // there is a place, here and at the provider; what finds none lies in the database until there is one.
 type desk struct {
 	mu     sync.Mutex

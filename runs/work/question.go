@@ -81,7 +81,7 @@ func (w *step) callAsking(ctx context.Context, provider registry.Caller) (regist
 	call.Ask = a.ask
 	defer func() {
 		end(nil)
-		a.turn <- struct{}{} // whoever asks writes the run
+		a.turn <- struct{}{} // the one who asks writes the run
 	}()
 	result, err := provider.Call(ctx, call)
 	if err != nil && errors.Is(context.Cause(ctx), store.ErrStopping) {

@@ -16,7 +16,7 @@ import (
 
 var placeholder = regexp.MustCompile(`\{([a-zA-Z]+)\}`)
 
-// sentences holds that whoever says a sentence gives a value for each of its placeholders and for no others.
+// sentences holds that anyone who says a sentence gives a value for each of its placeholders and for no others.
 func sentences(t *testing.T, w *world) {
 	raw, err := said.Texts.ReadFile("texts/said.en.json")
 	if err != nil {

@@ -172,7 +172,7 @@ func TestDeleteEverything(t *testing.T) {
 			func() string { return strings.Join(filesBelow(t, filepath.Join(p.dir, "assets")), "\n") + p.said() })
 	})
 	t.Run("the books have amounts and times, and no name", func(t *testing.T) {
-		row := ann.get("/operator/runs/" + made.RunID) // on the own machine, whoever comes next is the operator
+		row := ann.get("/operator/runs/" + made.RunID) // on the own machine, anyone who comes next is the operator
 		if !strings.Contains(row, "Film look") || !strings.Contains(row, "$0.00") || strings.Contains(row, name) {
 			t.Errorf("the operator sees %s", row)
 		}

@@ -13,15 +13,17 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 )
 
 // Question is what is asked, and whom.
 type Question struct {
 	Text         string
-	Model        string // empty: whoever is first
+	Model        string // empty: the first one
 	Conversation string // empty: it stands alone
 	Key          string // of the one who asks
 	Server       string // address of the running program
+	Language     string // of the one who reads, as in LANG: de_DE.UTF-8
 }
 
 // Ask puts a question to a model of the program that is running, and prints the answer while it comes.
@@ -49,7 +51,12 @@ func Ask(ctx context.Context, w io.Writer, q Question) error {
 	if response.StatusCode != http.StatusOK {
 		return refusalOf(response)
 	}
-	t := printer{out: w, server: server}
+	texts, err := i18n.Load()
+	if err != nil {
+		return err
+	}
+	language, _, _ := strings.Cut(q.Language, ".")
+	t := printer{out: w, server: server, say: texts.Voice(strings.ReplaceAll(language, "_", "-"))}
 	return t.follow(response.Body)
 }
 
@@ -66,6 +73,7 @@ func refusalOf(response *http.Response) error {
 type printer struct {
 	out    io.Writer
 	server string
+	say    i18n.Voice
 	inLine bool // something was printed that has no end of line yet
 }
 
@@ -136,7 +144,8 @@ func (t *printer) step(name string, e event) {
 	t.endLine()
 	switch {
 	case name == "card" && e.Card != nil:
-		fmt.Fprintf(t.out, "  %s waits for you, %s at most: %s/run/%s\n", e.Tool, e.Card.Summary.Promise, t.server, e.RunID)
+		price := t.say.AtMost(e.Card.Summary.Promise)
+		fmt.Fprintln(t.out, "  "+t.say.Line("ask.waits", "tool", e.Tool, "price", price, "where", t.server+"/run/"+e.RunID))
 	case e.Result == nil:
 		fmt.Fprintf(t.out, "  %s ...\n", e.Tool)
 	case e.Result.Error != nil:

@@ -23,7 +23,7 @@ type HouseSettings struct {
 	PublicURL         string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page, such as https://bot.example: switches webhooks and signing in on, and limits for accounts."`
 	AdminToken        string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API, where it makes accounts, keys and invitations. Where it is set, nobody is the operator without it."`
 	TrustedProxies    string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of the proxies in front, such as 127.0.0.1,10.0.0.0/8: what their X-Forwarded-For says is where people come from, by which guesses at keys and codes are limited. Empty: nobody is believed."`
-	MetricsAddr       string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serves /metrics at an address of its own, such as 127.0.0.1:9100, to whoever reaches it, and not beside the page."`
+	MetricsAddr       string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serves /metrics at an address of its own, such as 127.0.0.1:9100, to anyone who reaches it, and not beside the page."`
 	MetricsToken      string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does. Without PUBLIC_URL and this it is open."`
 	OutboundAllow     string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that fetched inputs may come from and messages to programs may go to."`
 	LogLevel          string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
@@ -48,14 +48,14 @@ type ToolSettings struct {
 	ComfyUIHeaders   string `name:"comfyui-headers-file" env:"COMFYUI_HEADERS_FILE" placeholder:"FILE" help:"Headers for ComfyUI servers behind a door, by address, as JSON: {\"https://gpu.example/comfy\": {\"Authorization\": \"Bearer ...\"}}. Name and password go into COMFYUI_URLS: https://name:password@gpu.example."`
 	ComfyOrgAPIKey   string `name:"comfy-org-api-key" env:"COMFY_ORG_API_KEY" placeholder:"KEY" help:"A key of Comfy's platform, which pays for nodes that call partners' services. It goes along with workflows that have such nodes."`
 	ComfyUIGoneAfter string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long a ComfyUI server may be down before its runs go to another one."`
-	LorasFile        string `env:"LORAS_FILE" placeholder:"FILE" help:"What is known of the LoRAs of ComfyUI servers, as JSON: {\"detail.safetensors\": {\"label\": \"More detail\", \"words\": \"intricate detail\"}}. Whoever chooses one finds its words in the prompt."`
+	LorasFile        string `env:"LORAS_FILE" placeholder:"FILE" help:"What is known of the LoRAs of ComfyUI servers, as JSON: {\"detail.safetensors\": {\"label\": \"More detail\", \"words\": \"intricate detail\"}}. Anyone who chooses one finds its words in the prompt."`
 	OpenAPIDocs      string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files. Another address and the secrets of a document's service are OPENAPI_<NAME>_URL and OPENAPI_<NAME>_<SCHEME>_KEY, see docs/openapi.md."`
 	OpenAPIAllow     string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so with x-orchet-tool: operationIds, * for any part."`
 	MCPServers       string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered, as JSON in the form that MCP clients have (mcpServers), see docs/mcp.md."`
 	ToolManifest     string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Tools behind HTTP endpoints of your own, as JSON: manifest, endpoint and staticHeaders of each, see examples/tools.json."`
 	KnowledgeDir     string `env:"KNOWLEDGE_DIR" placeholder:"DIR" help:"Folder of documents, watched for changes: each folder or zip in it is a source that /docs finds passages in, see docs/knowledge.md."`
 	KnowledgeFiles   string `env:"KNOWLEDGE_FILES" placeholder:"FILE,..." help:"Built files of documents (signalbox knowledge build), each a source."`
-	EmbeddingsURL    string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. The search of tools and of documents knows meanings by it. Empty: documents are searched with a table of English words that comes with the program."`
+	EmbeddingsURL    string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. The search of tools, of documents and of the site's pictures knows meanings by it. Empty: documents are searched with a table of English words that comes with the program."`
 	EmbeddingsModel  string `env:"EMBEDDINGS_MODEL" placeholder:"NAME" help:"The model of EMBEDDINGS_URL, such as text-embedding-3-small."`
 	EmbeddingsAPIKey string `name:"embeddings-api-key" env:"EMBEDDINGS_API_KEY" placeholder:"KEY" help:"Key of EMBEDDINGS_URL, if it wants one."`
 	ToolsFile        string `env:"TOOLS_FILE" placeholder:"FILE" help:"Starts from this flashed registry (signalbox flash) instead of the live sources."`
@@ -83,7 +83,7 @@ type MoneySettings struct {
 
 // PeopleSettings are what people may do, and what is kept of it.
 type PeopleSettings struct {
-	Access          string `env:"ACCESS" default:"open" help:"open: whoever comes may use the tools; listed: only those whom an operator allows."`
+	Access          string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce      string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
 	RunsPerDay      string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
 	StreamsAtOnce   string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
@@ -128,7 +128,7 @@ type ServiceSettings struct {
 	AskTokensPerDay       string `env:"ASK_TOKENS_PER_DAY" default:"0" help:"How many tokens the questions of one account may use in a day (UTC); 0: no limit."`
 	AskPaidBy             string `env:"ASK_PAID_BY" default:"asker" placeholder:"asker|house" help:"Who pays for the tokens of models that have a rate: who asks, or the house. Models without a rate, such as those on your machine, are free for who asks."`
 	AskUSDPerQuestion     string `name:"ask-usd-per-question" env:"ASK_USD_PER_QUESTION" default:"0.25" help:"What a model may cost for one question, US dollars; no more is held or charged."`
-	AskUSDPerDay          string `name:"ask-usd-per-day" env:"ASK_USD_PER_DAY" default:"0" help:"What models may cost for the questions of one account in a day (UTC), US dollars, whoever pays; 0: no limit."`
+	AskUSDPerDay          string `name:"ask-usd-per-day" env:"ASK_USD_PER_DAY" default:"0" help:"What models may cost for the questions of one account in a day (UTC), US dollars, no matter who pays; 0: no limit."`
 	ModelRatesFile        string `env:"MODEL_RATES_FILE" placeholder:"FILE" help:"What tokens of models cost, as JSON, beside and over the rates that come with the program, see docs/agent.md."`
 	AnthropicBaseURL      string `name:"anthropic-base-url" env:"ANTHROPIC_BASE_URL" default:"https://api.anthropic.com" help:"Anthropic's API, without its version."`
 	GeminiAPIKey          string `env:"GEMINI_API_KEY" placeholder:"KEY" help:"An account at Google Gemini: /imagine draws with it, /veo makes videos."`

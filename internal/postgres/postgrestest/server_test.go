@@ -81,7 +81,7 @@ func TestServerIsRebuiltAfterACrash(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever joins in the moment between the signal and the process' end takes the server for a sound one.
+	// Anyone who joins in the moment between the signal and the process' end takes the server for a sound one.
 	if err := poll(t.Context(), 2*time.Minute, func() bool { return !cluster.Serving(pid) }); err != nil {
 		t.Fatalf("server %d survives SIGKILL", pid)
 	}

@@ -54,7 +54,7 @@ func Redirect(to string) Fault {
 	}
 }
 
-// Late lets the service answer after a while, if whoever asked waits for so long.
+// Late lets the service answer after a while, if the one who asked waits for so long.
 func Late(after time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		body, err := io.ReadAll(r.Body) // a server notices that somebody has gone once all was read

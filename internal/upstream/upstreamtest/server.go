@@ -100,7 +100,7 @@ func (s *Server) Direct() *http.Client { return &http.Client{Transport: direct{s
 func WriteJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // whoever asked has gone away
+	_ = json.NewEncoder(w).Encode(body) // the one who asked has gone away
 }
 
 // direct is a transport that calls a handler.

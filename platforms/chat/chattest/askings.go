@@ -111,14 +111,17 @@ type asker func(context.Context, agent.Question) (agent.Answer, error)
 
 func (a asker) Ask(ctx context.Context, q agent.Question) (agent.Answer, error) { return a(ctx, q) }
 
-// withLooking adds a tool that only reads and costs nothing.
+// withLooking adds tools that only read and cost nothing: one that gives data, one with a hint beside its passages as those of documents have, and one
+// that gives a picture.
 func (s *scene) withLooking() {
 	s.t.Helper()
-	look, sketch := tool("looking", "Looking", registry.InputField{Name: "query", Type: registry.TypeString, Required: true}), tool("sketch", "Sketch")
-	look.Capability, sketch.Capability = registry.CapabilityRead, registry.CapabilityRead
+	query := registry.InputField{Name: "query", Type: registry.TypeString, Required: true}
+	look, guide, sketch := tool("looking", "Looking", query), tool("guide", "Guide", query), tool("sketch", "Sketch")
+	look.Capability, guide.Capability, sketch.Capability = registry.CapabilityRead, registry.CapabilityRead, registry.CapabilityRead
+	guide.OutputSchema = registry.OutputSchema{{Name: "results", Type: "text", Schema: json.RawMessage(`{"type":"array"}`)}, {Name: "hint", Type: "text"}}
 	look.OutputSchema = registry.OutputSchema{{Name: "found", Type: "text", Schema: json.RawMessage(`{"type":["array","string"]}`)}}
 	sketch.OutputSchema = registry.OutputSchema{{Name: "picture", Type: "image"}}
-	s.Loader.Set(append(Tools(), look, sketch)...)
+	s.Loader.Set(append(Tools(), look, guide, sketch)...)
 	s.Reload()
 }
 
@@ -453,16 +456,21 @@ func askedCommand(s *scene) {
 	s.Takes = func(tool *registry.Tool, words string) bool {
 		return tool.ToolID == "poem" && strings.HasSuffix(words, "?")
 	}
-	passages := `[{"title":"The guide","url":"https://docs.example/guide","snippet":"Oak."},{"title":"The guide","url":"https://docs.example/guide","snippet":"Elm."},{"title":"The list","url":"https://docs.example/list","snippet":"Ash."}]`
-	s.thinks(answering("Oak is best [1].", agent.Call{ID: "a", Tool: "looking", Arguments: `{"query":"wood"}`}))
+	s.thinks(answering("Oak is best [1].", agent.Call{ID: "a", Tool: "looking", Arguments: `{"query":"wood"}`}, agent.Call{ID: "b", Tool: "guide", Arguments: `{"query":"wood"}`}))
 	s.say("/poem which wood?")
-	s.Succeed(s.Call(0), registry.Output{Name: "found", Type: "text", Text: passages})
+	for i := range 2 {
+		if call := s.Call(i); call.Tool.ToolID == "looking" {
+			s.Succeed(call, registry.Output{Name: "found", Type: "text", Text: `[{"title":"The guide","url":"https://docs.example/guide","snippet":"Oak."},{"title":"The guide","url":"https://docs.example/guide","snippet":"Elm."}]`})
+		} else {
+			s.Succeed(call, registry.Output{Name: "results", Type: "text", Text: `[{"title":"The list","url":"https://docs.example/list","snippet":"Ash."}]`}, registry.Output{Name: "hint", Type: "text", Text: ""})
+		}
+	}
 	m := s.AwaitText(s.room, "Oak is best [1].", "[1] The guide https://docs.example/guide", "[2] The list https://docs.example/list")
 	if strings.Contains(m.Text, "[3]") {
 		s.t.Errorf("a source is named twice: %q", m.Text)
 	}
 	s.say("/poem autumn")
-	s.input(s.Call(1), "topic", "autumn")
+	s.input(s.Call(2), "topic", "autumn")
 }
 
 func askedStopElsewhere(s *scene) {

@@ -1,7 +1,10 @@
 package chattest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"image"
 	"image/color"
 	"slices"
 	"strings"
@@ -15,6 +18,9 @@ func goingOn() map[string]func(*scene) {
 	return map[string]func(*scene){
 		"a set has each picture by itself and another like it, in two rows":      pictureSet,
 		"one picture of a set is varied, enlarged and sent by itself":            oneOfASet,
+		"one picture of a set is varied by its own inputs":                       oneByItsOwnInputs,
+		"a set whose pictures nothing varies one by one is made anew":            setAnew,
+		"sets of six, eight, nine and ten have buttons for each picture":         largerSets,
 		"Vary works as often as one likes":                                       varyOften,
 		"weaker and stronger go on from each result":                             weakerAndStronger,
 		"tools that follow have buttons, and their words go along":               followingTools,
@@ -88,6 +94,7 @@ func (s *scene) wantButtons(m Seen, want string) {
 }
 
 func pictureSet(s *scene) {
+	s.with(followers()...)
 	m := s.paintedSet()
 	s.wantButtons(m, "U1 U2 U3 U4 Again | V1 V2 V3 V4 More…")
 	if !m.contains("U1–U4", "V1–V4") {
@@ -102,13 +109,74 @@ func pictureSet(s *scene) {
 	if seen != 4 {
 		s.t.Errorf("%d of four pictures are shown", seen)
 	}
-	s.press(m, "V2")
+}
+
+func setAnew(s *scene) {
+	m := s.paintedSet()
+	s.wantButtons(m, "U1 U2 U3 U4 Again | Vary More…")
+	s.press(m, "Vary")
 	vary := s.Call(1)
 	s.input(vary, "prompt", "a red bicycle")
 	if fmt.Sprint(vary.Inputs["seed"]) == "7" {
-		s.t.Error("V2 kept the seed")
+		s.t.Error("Vary kept the seed")
 	}
-	s.AwaitText(s.room, "No tool here makes another of one picture")
+}
+
+// oneByItsOwnInputs varies a picture by a tool that takes none: with what the picture was made of, and a seed of small changes.
+func oneByItsOwnInputs(s *scene) {
+	number := func(name string, role registry.InputRole, change func(*registry.InputField)) registry.InputField {
+		f := registry.InputField{Name: name, Type: registry.TypeNumber, Role: role, Advanced: true}
+		change(&f)
+		return f
+	}
+	painter := PainterTool()
+	painter.InputSchema = append(painter.InputSchema,
+		number("only", registry.RolePicture, func(f *registry.InputField) { f.Integer, f.Default = true, json.Number("0") }),
+		number("subseed", registry.RoleVariation, func(f *registry.InputField) { f.Integer, f.Seed = true, true }),
+		number("far", registry.RoleStrength, func(f *registry.InputField) { f.Min, f.Max, f.Default = "0", "0.4", json.Number("0") }))
+	s.Loader.Set(painter)
+	s.Reload()
+	m := s.paintedSet()
+	s.wantButtons(m, "U1 U2 U3 U4 Again | V1 V2 V3 V4 More…")
+	first := s.Call(0)
+	s.press(m, "V3")
+	third := s.Call(1)
+	for name, want := range map[string]string{"prompt": "a red bicycle", "seed": "7", "only": "3", "far": "0.2"} {
+		s.input(third, name, want)
+	}
+	if fmt.Sprint(third.Inputs["subseed"]) == fmt.Sprint(first.Inputs["subseed"]) {
+		s.t.Error("V3 has the small changes of the set")
+	}
+	s.press(m, "U2")
+	one := s.AwaitMedia(s.room, "Picture 2 of 4")
+	s.press(one, "Stronger")
+	s.input(s.Call(2), "only", "2")
+}
+
+func largerSets(s *scene) {
+	s.with(followers()...)
+	for _, want := range []string{
+		"U1 U2 U3 U4 | U5 U6 Again | V1 V2 V3 V4 | V5 V6 More…",
+		"U1 U2 U3 U4 U5 | U6 U7 U8 Again | V1 V2 V3 V4 V5 | V6 V7 V8 More…",
+		"U1 U2 U3 U4 U5 | U6 U7 U8 U9 Again | V1 V2 V3 V4 V5 | V6 V7 V8 V9 More…",
+		"U1 U2 U3 U4 U5 | U6 U7 U8 U9 U10 | V1 V2 V3 V4 V5 | V6 V7 V8 V9 V10 | Again More…",
+	} {
+		n, runs := strings.Count(want, "U"), s.CountRuns()
+		s.say("/painter a red bicycle")
+		var set []registry.Output
+		for i := range n {
+			set = append(set, shade(i))
+		}
+		s.Succeed(s.Call(runs), set...)
+		last := fmt.Sprint("U", n)
+		m := s.labelled(last, "Painter", "a red bicycle")
+		s.wantButtons(m, want)
+		newest := s.output(n - 1)
+		s.press(m, last)
+		s.AwaitMedia(s.room, fmt.Sprintf("Picture %d of %d", n, n))
+		s.press(m, fmt.Sprint("V", n))
+		s.input(s.Call(runs+1), "image", newest)
+	}
 }
 
 func oneOfASet(s *scene) {
@@ -280,6 +348,7 @@ func whichPicture(s *scene) {
 	if asked.Has("None of them") || !asked.Has("Cancel") {
 		s.t.Errorf("the question has %v", asked.Buttons)
 	}
+	s.showsSmall(asked, green(), red())
 	s.press(asked, "2")
 	asked = s.labelled("None of them", "Transfer", "which one is style")
 	if asked.Has("2") {
@@ -304,6 +373,37 @@ func whichPicture(s *scene) {
 	s.input(c, "style", s.refOf(red()))
 	if n := s.CountRuns(); n != 2 {
 		s.t.Errorf("%d runs, want 2", n)
+	}
+}
+
+// showsSmall wants a question to show these pictures small, side by side, with a dark field for the number on each.
+func (s *scene) showsSmall(asked Seen, pictures ...File) {
+	s.t.Helper()
+	if asked.Media == nil {
+		s.t.Fatalf("the question shows no pictures: %q", asked.Text)
+	}
+	sheet, _, err := image.Decode(bytes.NewReader(asked.Media.Data))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cell := sheet.Bounds().Dx() / len(pictures)
+	for i, picture := range pictures {
+		img, _, err := image.Decode(bytes.NewReader(picture.Data))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		near := func(at image.Point, want color.Color) bool {
+			r, g, b, _ := sheet.At(at.X, at.Y).RGBA()
+			wr, wg, wb, _ := want.RGBA()
+			const off = 40 << 8
+			return max(r, wr)-min(r, wr) < off && max(g, wg)-min(g, wg) < off && max(b, wb)-min(b, wb) < off
+		}
+		if middle := image.Pt(i*cell+cell/2, cell/2); !near(middle, img.At(0, 0)) {
+			s.t.Errorf("picture %d is %v in the middle, want %v", i+1, sheet.At(middle.X, middle.Y), img.At(0, 0))
+		}
+		if corner := image.Pt(i*cell+14, 14); near(corner, img.At(0, 0)) {
+			s.t.Errorf("picture %d has no number", i+1)
+		}
 	}
 }
 

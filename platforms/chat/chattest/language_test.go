@@ -14,7 +14,7 @@ import (
 )
 
 // TestNoEnglishInOtherLanguages walks through what people do, in German, and looks at every message and button: none
-// has a text of the house in English, whoever says it.
+// has a text of the house in English, no matter who says it.
 func TestNoEnglishInOtherLanguages(t *testing.T) {
 	t.Parallel()
 	fake := NewFake(t)

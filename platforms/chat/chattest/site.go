@@ -119,7 +119,7 @@ func siteToolOf(name string) (siteTool, bool) {
 		"getPost": {"posts", "slug", "author", []string{"slug", "all"}}, "createPost": {"posts", "slug", "author", []string{"collectionSlug", "slug", "title", "content"}},
 		"updatePost": {"posts", "slug", "author", []string{"slug", "title", "content", "status", "category", "author", "featuredImage", "confirmed"}},
 		"deletePost": {"posts", "slug", "editor", []string{"slugs", "confirmed"}},
-		"getPage":    {"pages", "id", "author", []string{"id", "all"}}, "updatePage": {"pages", "id", "editor", []string{"id", "name", "slug"}}, "deletePage": {"pages", "id", "editor", []string{"ids", "confirmed"}},
+		"getPage":    {"pages", "id", "author", []string{"id", "all"}}, "updatePage": {"pages", "id", "editor", []string{"id", "name", "slug", "status"}}, "deletePage": {"pages", "id", "editor", []string{"ids", "confirmed"}},
 		"getImage": {"images", "id", "author", []string{"id", "all", "limit"}}, "createImage": {"images", "id", "author", []string{"buffer", "filename"}},
 		"updateImage": {"images", "id", "author", []string{"id", "description"}}, "deleteImage": {"images", "id", "editor", []string{"ids", "confirmed"}},
 		"getSection": {"sections", "pageSectionId", "author", []string{"pageId", "pageSectionId"}}, "updateSection": {"sections", "pageSectionId", "editor", []string{"pageSectionId", "status", "imageId", "imageField"}},
@@ -250,6 +250,13 @@ func (p *pressboard) update(tool siteTool, inputs map[string]any) (map[string]an
 		for _, page := range p.things["pages"] {
 			if page["id"] == one["pageId"] {
 				page["status"] = one["status"]
+			}
+		}
+	}
+	if status := inputs["status"]; tool.list == "pages" && status != nil { // of all its sections
+		for _, section := range p.things["sections"] {
+			if section["pageId"] == one["id"] {
+				section["status"] = status
 			}
 		}
 	}

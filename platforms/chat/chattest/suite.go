@@ -44,6 +44,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, cards())
 	maps.Copy(all, questions())
 	maps.Copy(all, goingOn())
+	maps.Copy(all, drawings())
 	maps.Copy(all, sayings())
 	maps.Copy(all, siteWork())
 	maps.Copy(all, askings())

@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -97,13 +98,19 @@ func paged(parts []chat.Text, foot chat.Text, limit int) []chat.Text {
 // mostSources is how many documents are named below an answer.
 const mostSources = 8
 
-// sources are the documents that an answer's passages come from, numbered in the order in which they were found.
+// sources are the documents that an answer's passages come from, numbered in the order in which they were found. Where a tool declares no
+// schema for them, they are a text that is JSON.
 func sources(answer agent.Answer) []chat.Text {
 	var list []chat.Text
 	seen := map[string]bool{}
 	var walk func(data any)
 	walk = func(data any) {
 		switch data := data.(type) {
+		case string:
+			var list []any
+			if strings.HasPrefix(data, "[") && json.Unmarshal([]byte(data), &list) == nil {
+				walk(list)
+			}
 		case []any:
 			for _, one := range data {
 				walk(one)

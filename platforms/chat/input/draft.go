@@ -1,6 +1,7 @@
 package input
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -29,6 +30,8 @@ type Draft struct {
 	Told         int         `json:"told,omitempty"`  // so many of them were shown with a question
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
+	// Replaces is the message that what comes of it is shown in: it shows what is going to change.
+	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
 	Format  *Format `json:"-"` // understood from words just now
 	Anew    bool    `json:"-"` // begun by a command just now: its run ends what was asked before
@@ -253,6 +256,23 @@ func FreshSeed(d *Draft, schema registry.InputSchema) {
 			d.Replace(runs.FromArgument, f.Name, "random")
 		}
 	}
+}
+
+// VaryOne makes a draft that repeats a run give another like its picture number n: that picture alone where an input picks it, with the
+// seeds that it was made with and a fresh one of small changes. It reports whether the tool has such a seed.
+func VaryOne(d *Draft, schema registry.InputSchema, run runs.Run, n int, how registry.Distance) bool {
+	small, ok := schema.WithRole(registry.RoleVariation)
+	if !ok {
+		return false
+	}
+	d.Replace(runs.FromArgument, small.Name, "random")
+	if pick, ok := schema.WithRole(registry.RolePicture); ok {
+		d.Replace(runs.FromArgument, pick.Name, json.Number(strconv.Itoa(n)))
+	}
+	if far, ok := schema.Strength(); ok {
+		d.Replace(runs.FromArgument, far.Name, far.Departing(run.Inputs[far.Name], how))
+	}
+	return true
 }
 
 // RedrawSeeds makes a draft draw anew the seeds that were drawn for an earlier run; those that somebody chose stay.

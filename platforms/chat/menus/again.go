@@ -50,8 +50,15 @@ func PressFollowUp(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) e
 			}
 			d.Set(runs.FromArgument, name, value)
 		}
-		_, err := start.Proceed(ctx, t, d)
-		return err
+		if !actions[n].InPlace {
+			_, err := start.Proceed(ctx, t, d)
+			return err
+		}
+		d.Replaces = t.In.Message
+		if _, err := start.Proceed(ctx, t, d); err != nil {
+			return err
+		}
+		return turn.ErrReplaces
 	})
 }
 

@@ -259,7 +259,7 @@ func ruleCommand(ctx context.Context, t *turn.Turn, allow bool) error {
 	return t.Tell(ctx, "place.denied", "name", name)
 }
 
-// ruleAbout is a rule about whoever is meant: by id, by a mention that holds one, or by a reply to what they wrote. A
+// ruleAbout is a rule about the person who is meant: by id, by a mention that holds one, or by a reply to what they wrote. A
 // mention by a name alone is nobody for certain.
 func ruleAbout(t *turn.Turn) (users.Rule, bool) {
 	rule := users.Rule{Kind: users.RuleIdentity, Platform: t.In.Platform, Where: t.ChatPlace(), By: t.Account.ID}

@@ -69,12 +69,16 @@ func PressStronger(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return vary(ctx, t, k, max(1, k.State.Of), registry.Stronger)
 }
 
-// vary makes another like the picture number n of a run, 0 for the run as a whole.
+// vary makes another like the picture number n of a run, 0 for the run as a whole: by a tool that takes the picture or, where the
+// tool has a seed of small changes, with the picture's own inputs and another of those.
 func vary(ctx context.Context, t *turn.Turn, k store.Keyboard, n int, how registry.Distance) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		next, ok := k.State.NextFor(registry.FollowVary)
 		if n == 0 && show.Varies(run.Tool) || !ok {
 			return repeat(ctx, t, k, run, pressKey(t), func(d *input.Draft, tool *registry.Tool) {
+				if n > 0 && input.VaryOne(d, tool.InputSchema, run, n, how) {
+					return
+				}
 				input.FreshSeed(d, tool.InputSchema)
 				if n > 0 {
 					d.Notes = append(d.Notes, t.Say.Line("vary.whole"))

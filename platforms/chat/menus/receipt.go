@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// PressReceipt tells whoever pressed exactly what a run cost, how that comes about, and the code under which support finds it.
+// PressReceipt tells anyone who pressed exactly what a run cost, how that comes about, and the code under which support finds it.
 func PressReceipt(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		text := chat.Lines(chat.Plain(run.Tool.DisplayName), t.Say.Receipt(run), t.Say.Text("support.code", "code", show.SupportCode(run.ID)))

@@ -219,7 +219,7 @@ func removeStatus(ctx context.Context, t *turn.Turn, run runs.Run) {
 }
 
 // OfferMissed tells somebody who is back what could not be delivered. Only in private: results were not
-// meant for whoever reads along elsewhere.
+// meant for anyone who reads along elsewhere.
 func OfferMissed(ctx context.Context, t *turn.Turn) error {
 	if t.In.Chat.Kind != chat.ChatPrivate {
 		return nil

@@ -27,7 +27,7 @@ type howOften int
 
 const (
 	always howOften = iota // each press acts
-	once                   // one press acts, whoever presses how often
+	once                   // one press acts, no matter who presses and how often
 	spared                 // each press acts, but a double press acts once: what it sends costs nothing
 )
 
@@ -223,6 +223,9 @@ func pressOnce(ctx context.Context, t *turn.Turn, k store.Keyboard, action strin
 	err = do()
 	if errors.Is(err, turn.ErrNotDone) {
 		return t.Services.Store.Keyboards.Release(ctx, k.ID, action)
+	}
+	if errors.Is(err, turn.ErrReplaces) {
+		return nil
 	}
 	if err != nil {
 		if ctx.Err() == nil {

@@ -3,6 +3,7 @@ package show
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -28,6 +29,9 @@ type ranked struct {
 // picture has its own instead, and the others are a press away.
 func (v Voice) ResultButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	rows := followUpButtons(run, k)
+	if _, ok := subjectOf(run); ok {
+		return append(rows, inRows(v.versionButtons(run, k))...)
+	}
 	if k.State.Pictures > 0 {
 		return append(rows, v.setButtons(run, k)...)
 	}
@@ -44,8 +48,8 @@ func (v Voice) MoreButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	return inRows(append(all, ranked{chat.Button{Label: v.Line("button.back"), Data: k.Data("front")}, 0}))
 }
 
-// setButtons are U1 to Un, each picture by itself, and V1 to Vn, one like it. Where there is none like it, its row has what
-// can be done with the set.
+// setButtons are U1 to Un, each picture by itself, and V1 to Vn, one like it. Where there is none like it, the whole set can be
+// made anew or, where that would be the same, its row has what can be done with the set.
 func (v Voice) setButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	var single, vary []chat.Button
 	for i := range k.State.Pictures {
@@ -53,12 +57,31 @@ func (v Voice) setButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 		single = append(single, chat.Button{Label: "U" + n, Data: k.Data("u" + n)})
 		vary = append(vary, chat.Button{Label: "V" + n, Data: k.Data("v" + n)})
 	}
-	single = append(single, chat.Button{Label: v.Line("button.again"), Data: k.Data("again")})
-	if !canVary(run.Tool, k.State.Next) {
-		return [][]chat.Button{single, plainButtons(v.keepButtons(run, k))}
+	again := chat.Button{Label: v.Line("button.again"), Data: k.Data("again")}
+	more := chat.Button{Label: v.Line("button.more"), Data: k.Data("others")}
+	switch {
+	case canVaryOne(run.Tool, k.State.Next) && apart(k.State.Pictures):
+		return slices.Concat(evenRows(single), evenRows(vary), [][]chat.Button{{again, more}})
+	case canVaryOne(run.Tool, k.State.Next):
+		return slices.Concat(evenRows(append(single, again)), evenRows(append(vary, more)))
+	case Varies(run.Tool):
+		return append(evenRows(append(single, again)), []chat.Button{{Label: v.Line("button.vary"), Data: k.Data("vary")}, more})
 	}
-	vary = append(vary, chat.Button{Label: v.Line("button.more"), Data: k.Data("others")})
-	return [][]chat.Button{single, vary}
+	return append(evenRows(append(single, again)), plainButtons(v.keepButtons(run, k)))
+}
+
+// apart reports whether the buttons of n pictures take fewer rows when those of the set have one to themselves.
+func apart(n int) bool { return 2*rowsFor(n)+1 < 2*rowsFor(n+1) }
+
+// setRows is how many rows the buttons of n pictures take.
+func setRows(n int) int { return min(2*rowsFor(n)+1, 2*rowsFor(n+1)) }
+
+func rowsFor(buttons int) int { return (buttons + rowLength - 1) / rowLength }
+
+// evenRows puts buttons into as few rows as there can be, all of about the same length.
+func evenRows(all []chat.Button) [][]chat.Button {
+	rows := max(1, rowsFor(len(all)))
+	return RowsOf(all, (len(all)+rows-1)/rows)
 }
 
 // makeButtons make something new of a result.
@@ -68,7 +91,7 @@ func (v Voice) makeButtons(run runs.Run, k store.Keyboard) []ranked {
 	if canVary(run.Tool, k.State.Next) {
 		all = append(all, ranked{chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")}, 2})
 	}
-	if near.Strength {
+	if _, far := run.Tool.InputSchema.Strength(); near.Strength || far && variesSlightly(run.Tool) {
 		all = append(all,
 			ranked{chat.Button{Label: v.Line("button.weaker"), Data: k.Data("weaker")}, 8},
 			ranked{chat.Button{Label: v.Line("button.stronger"), Data: k.Data("stronger")}, 8})
@@ -107,6 +130,19 @@ func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
 	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
 }
 
+// versionButtons are those under a picture of something that goes on changing, whose own follow-ups say how: what else can be made of the picture,
+// and done with it. What its run was asked for can't be asked for again, since it was said of the version before.
+func (v Voice) versionButtons(run runs.Run, k store.Keyboard) []ranked {
+	var all []ranked
+	for _, b := range append(v.makeButtons(run, k), v.keepButtons(run, k)...) {
+		_, action, _ := store.ParseData(b.Data)
+		if strings.HasPrefix(action, "next") || slices.Contains([]string{"use", "place", "receipt", "delete"}, action) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
 // inRows puts buttons into two rows, without those that have no room.
 func inRows(all []ranked) [][]chat.Button {
 	for len(all) > mostButton {
@@ -129,9 +165,19 @@ func Varies(tool registry.Tool) bool {
 	return slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Seed })
 }
 
-// canVary reports whether there can be another result like one of a tool: by a fresh seed, or by a tool that takes it.
+// canVary reports whether there can be another result like one of a tool: by a fresh seed, or as canVaryOne says.
 func canVary(tool registry.Tool, next []store.NextTool) bool {
-	return Varies(tool) || slices.ContainsFunc(next, func(n store.NextTool) bool { return n.Does == registry.FollowVary })
+	return Varies(tool) || canVaryOne(tool, next)
+}
+
+// canVaryOne reports whether there can be another like one picture of a set: by a tool that takes it, or by a seed of small changes.
+func canVaryOne(tool registry.Tool, next []store.NextTool) bool {
+	return variesSlightly(tool) || slices.ContainsFunc(next, func(n store.NextTool) bool { return n.Does == registry.FollowVary })
+}
+
+func variesSlightly(tool registry.Tool) bool {
+	_, ok := tool.InputSchema.WithRole(registry.RoleVariation)
+	return ok
 }
 
 // FailureButtons are the buttons under a failure.

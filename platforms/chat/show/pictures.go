@@ -67,10 +67,10 @@ func pictures(run runs.Run) int {
 	return n
 }
 
-// numbered is how many pictures of a set have buttons of their own: all or, where a row is too short for that, none.
+// numbered is how many pictures of a set have buttons of their own: all or, where there is no room for that, none.
 func (s *Platform) numbered(run runs.Run) int {
 	n := pictures(run)
-	if n+1 > s.Caps.Buttons.PerRow || s.Caps.Buttons.Rows < 2 {
+	if s.Caps.Buttons.PerRow < rowLength || setRows(n) > s.Caps.Buttons.Rows {
 		return 0
 	}
 	return n

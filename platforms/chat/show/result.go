@@ -205,7 +205,7 @@ func (v Voice) cost(run runs.Run) chat.Text {
 	return chat.Join(" · ", chat.Plain(v.Amount(run.Cost)), chat.Plain(v.ForADollar(run.Cost, words.Makes(run.Tool))))
 }
 
-// Receipt says exactly what a run cost, and how that comes about: the numbers are the billed ones, so that whoever
+// Receipt says exactly what a run cost, and how that comes about: the numbers are the billed ones, so that anyone who
 // multiplies them finds the cost, or reads that it is the least there is.
 func (v Voice) Receipt(run runs.Run) chat.Text {
 	r := run.Receipt

@@ -35,7 +35,7 @@ func PressPublish(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return draws(ctx, t, k, item)
 }
 
-// publishPage publishes the sections of a page, or takes them back: a page is what visitors see of its sections.
+// publishPage publishes all sections of a page together, or takes them back: a page is what visitors see of its sections.
 func publishPage(ctx context.Context, t *turn.Turn, page thing) error {
 	sections, err := use(ctx, t, "getSection", map[string]any{"pageId": page.ID})
 	if err != nil {
@@ -48,15 +48,8 @@ func publishPage(ctx context.Context, t *turn.Turn, page thing) error {
 	if page.Status == published {
 		to = unpublished
 	}
-	for _, s := range sections.Items {
-		if s.Status == to {
-			continue
-		}
-		if _, err := use(ctx, t, "updateSection", map[string]any{"pageSectionId": s.PageSectionID, "status": to}); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = use(ctx, t, "updatePage", map[string]any{"id": page.ID, "status": to})
+	return err
 }
 
 // PressEdit opens a dialog with what can be typed or, where the platform has none, offers it by buttons.

@@ -104,7 +104,7 @@ func answerFiles(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 	return nil, nil
 }
 
-// captionRead reads the caption of files that were sent for an input like what follows a command: whoever writes
+// captionRead reads the caption of files that were sent for an input like what follows a command: anyone who writes
 // something under a picture means the whole request, as with the command in the caption. What is written as the
 // answer itself is never taken apart. A hint says what the tool has no use for.
 func captionRead(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {

@@ -47,6 +47,10 @@ func ask(ctx context.Context, t *turn.Turn, d input.Draft, f registry.InputField
 		return turn.Nothing, err
 	}
 	asked, err := t.Post(ctx, m)
+	if len(m.Media) > 0 && (errors.Is(err, chat.ErrNoRight) || errors.Is(err, chat.ErrTooLarge)) { // words are enough to ask
+		m.Media = nil
+		asked, err = t.Post(ctx, m)
+	}
 	if err != nil {
 		return turn.Nothing, fmt.Errorf("ask for %s: %w", f.Name, err)
 	}

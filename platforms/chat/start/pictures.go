@@ -39,7 +39,7 @@ func setAside(ctx context.Context, t *turn.Turn, d *input.Draft, from runs.Sourc
 	return others, nil
 }
 
-// askPicture asks which of the pictures that were sent an input is to get.
+// askPicture asks which of the pictures that were sent an input is to get, and shows them small with their numbers.
 func askPicture(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.Tool, f registry.InputField) (turn.Outcome, error) {
 	text := t.Say.Text("ask.picture", "tool", tool.DisplayName, "input", f.Label())
 	return ask(ctx, t, d, f, text, store.KeyboardState{}, func(m *chat.Message, k store.Keyboard) {
@@ -54,6 +54,9 @@ func askPicture(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry
 		}
 		m.Buttons = append(m.Buttons, last)
 		m.OnlyFor = ""
+		if sheet, ok := t.Services.Deliverer.Sheet(ctx, t.Out, t.Say, d.Pictures); ok {
+			m.Media = []chat.Media{sheet}
+		}
 	})
 }
 

@@ -107,21 +107,11 @@ func Conversation(t *turn.Turn) string {
 // from its first moment where its state is shown.
 func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
-	first := t.Say.StatusMessage(pending, buttons, d.Notes)
-	usual := first.Text.String()
-	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
-	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
-	status, err := PostStatus(ctx, t, first)
-	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
-	if errors.Is(err, chat.ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
-		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
-		status, err = chat.MessageRef{}, nil
-	}
+	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons)
 	if err != nil {
-		return turn.Nothing, fmt.Errorf("show the status of a run: %w", err)
+		return turn.Nothing, err
 	}
-	where := store.Target{Chat: t.In.Chat, Request: d.Request, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes}
+	where := store.Target{Chat: t.In.Chat, Request: d.Request, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Replaces: d.Replaces}
 	bound.Request.Origin.Target = where.Encode()
 	run, err := t.Services.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
@@ -154,6 +144,30 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	warnOfLimits(ctx, t, run)
 	t.Services.Progress.Follow(ctx, run, where, buttons, usual)
 	return turn.Began, nil
+}
+
+// showFirst posts the status message of a run that is about to be asked for, and gives the text that it has when nothing is asked. Who looks at
+// the message that is going to change needs none.
+func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, buttons store.Keyboard) (status chat.MessageRef, usual string, err error) {
+	asks := bound.Asks(quote)
+	if !d.Replaces.IsZero() && !asks {
+		return chat.MessageRef{}, "", nil
+	}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
+	first := t.Say.StatusMessage(pending, buttons, d.Notes)
+	usual = first.Text.String()
+	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
+	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
+	status, err = PostStatus(ctx, t, first)
+	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
+	if errors.Is(err, chat.ErrUncertain) && !asks && ctx.Err() == nil {
+		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
+		return chat.MessageRef{}, usual, nil
+	}
+	if err != nil {
+		return status, usual, fmt.Errorf("show the status of a run: %w", err)
+	}
+	return status, usual, nil
 }
 
 // PostStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may

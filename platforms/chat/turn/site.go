@@ -12,7 +12,7 @@ import (
 type Site interface {
 	// Enter tells on which site somebody works, and what they may do there: that of their group where it has one, or else the house's.
 	Enter(ctx context.Context, v SiteVisit) (SiteHere, error)
-	// Use carries out a tool on a site and gives its answer, a JSON object. Whoever may not use it gets a *registry.Error with
+	// Use carries out a tool on a site and gives its answer, a JSON object. Anyone who may not use it gets a *registry.Error with
 	// CodeUnauthorized.
 	Use(ctx context.Context, slug, accountID, tool string, inputs map[string]any) (json.RawMessage, error)
 	// SwitchOn gives a group a site, SwitchOff hides it, and MembersAre says which role those have who don't run the group: editor, author or
@@ -45,7 +45,7 @@ type SiteHere struct {
 	URL        string // where visitors find it
 }
 
-// NoRole is the role in a site of whoever has none.
+// NoRole is the role in a site of anyone who has none.
 const NoRole = "none"
 
 // SiteVisit is the sender as somebody who works on a site.

@@ -169,7 +169,7 @@ func (s *linking) asksToJoin(w http.ResponseWriter, r *http.Request, me, other u
 // joinMoney answers the question that comes where there is money in one of the accounts.
 const joinMoney = "money"
 
-// proof says that whoever uses a browser owns an identity, too. The page carries it, signed, from the question to
+// proof says that anyone who uses a browser owns an identity, too. The page carries it, signed, from the question to
 // the answer.
 type proof struct {
 	Browser  string

@@ -21,7 +21,7 @@ import (
 // appAge is how old the data may be with which Telegram opens the Mini App. It is made at each opening.
 const appAge = time.Hour
 
-// miniApp signs in whoever opens the pages inside Telegram.
+// miniApp signs in anyone who opens the pages inside Telegram.
 type miniApp struct {
 	shared
 	token    string // the bot's
@@ -52,7 +52,7 @@ func (s *miniApp) show(w http.ResponseWriter, r *http.Request, status int, probl
 	s.pages.Render(w, r, status, "miniapp", render.View{Title: v.Line("app.title"), Problem: problem})
 }
 
-// enter signs in whoever Telegram's data is about; other data gets the page again, with what to do.
+// enter signs in the person whom Telegram's data is about; other data gets the page again, with what to do.
 func (s *miniApp) enter(w http.ResponseWriter, r *http.Request) error {
 	err := s.enterBy(w, r)
 	if errors.Is(err, errApp) || errors.Is(err, errStale) {

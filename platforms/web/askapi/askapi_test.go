@@ -25,7 +25,7 @@ func (m *model) Answer(context.Context, agent.Conversation) (agent.Turn, error) 
 	return agent.Turn{By: agent.Asked, Text: "hello"}, nil
 }
 
-// door turns away whoever is called eve.
+// door turns away anyone who is called eve.
 type door struct{}
 
 func (door) CheckAccount(_ context.Context, a users.Account, _, _ string) (users.Decision, error) {

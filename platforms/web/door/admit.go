@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Admit lets the sender of a request in by what the address does, or says why not. Whoever acts by a cookie has to
+// Admit lets the sender of a request in by what the address does, or says why not. Anyone who acts by a cookie has to
 // send the page's token, too; so has who signs in.
 func (d *Door) Admit(w http.ResponseWriter, r *http.Request, use Use) (users.Account, error) {
 	c, err := visitOf(r.Context()).who()

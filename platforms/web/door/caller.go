@@ -21,7 +21,7 @@ const wayAdmin = "admin"
 var (
 	// localIdentity is the person at this machine, when there is no public address.
 	localIdentity = users.Identity{Platform: Platform, ExternalID: "local", Name: "Local user"}
-	// adminIdentity is whoever has the operator's token.
+	// adminIdentity is the one who has the operator's token.
 	adminIdentity = users.Identity{Platform: Platform, ExternalID: "admin", Name: "Operator"}
 )
 

@@ -38,7 +38,7 @@ type Config struct {
 	Secrets  Secrets
 	Logger   *slog.Logger
 	Now      func() time.Time
-	// AdminToken signs the operator in. With one, whoever opens the page on this machine is no operator without it.
+	// AdminToken signs the operator in. With one, anyone who opens the page on this machine is no operator without it.
 	AdminToken string
 	// MetricsToken opens what Watch opens, as the operator's token does.
 	MetricsToken string

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Handler answers whoever was let in. It returns errors instead of writing them. Where nobody may come, too, the account
+// Handler answers anyone who was let in. It returns errors instead of writing them. Where nobody may come, too, the account
 // may be the zero one.
 type Handler func(w http.ResponseWriter, r *http.Request, a users.Account) error
 

@@ -11,7 +11,7 @@ import (
 // Platform is the name under which runs and identities of the web are kept.
 const Platform = "web"
 
-// Site is the address under which the world reaches us. Without one it is a local program: whoever opens the page on this
+// Site is the address under which the world reaches us. Without one it is a local program: anyone who opens the page on this
 // machine is signed in as the local user.
 type Site struct {
 	Public *url.URL // nil: a local program

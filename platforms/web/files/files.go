@@ -1,4 +1,4 @@
-// Package files serves stored files under signed addresses: whoever has an address can read the file, as long as its owner has it.
+// Package files serves stored files under signed addresses: anyone who has an address can read the file, as long as its owner has it.
 package files
 
 import (

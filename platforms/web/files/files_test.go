@@ -79,3 +79,35 @@ func TestLargeFilesLeadToTheirStore(t *testing.T) {
 		}
 	}
 }
+
+// small is a Store with one small file.
+type small struct {
+	one
+	content string
+}
+
+func (s small) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	return io.NopCloser(strings.NewReader(s.content)), registry.MediaInfo{MIMEType: s.mimeType, Bytes: int64(len(s.content))}, nil
+}
+
+// What could run under our origin is stored by browsers and not shown, whatever its name says.
+func TestOnlyPicturesAndMediaAreShown(t *testing.T) {
+	t.Parallel()
+	links := Links{Key: []byte("0123456789abcdef")}
+	for mimeType, shown := range map[string]bool{
+		"image/png": true, "image/jpeg": true, "video/mp4": true, "image/svg+xml": false, "text/html; charset=utf-8": false, "application/pdf": false, "text/xml; charset=utf-8": false, "text/javascript": false, "": false,
+	} {
+		mux := http.NewServeMux()
+		s := New(Config{Links: links, Store: small{one{mimeType}, "<script>alert(1)</script>"}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NotFound: http.NotFound})
+		for _, r := range s.Routes() {
+			mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, q *http.Request) { r.Handler(w, q, users.Account{}) })
+		}
+		for range 2 { // the second time it is kept in memory
+			w := httptest.NewRecorder()
+			mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, links.File("ann", "asset:"+strings.Repeat("cd", 32), "picture.png"), nil))
+			if attached := strings.HasPrefix(w.Header().Get("Content-Disposition"), "attachment"); w.Code != http.StatusOK || attached == shown || w.Header().Get("Content-Type") != mimeType {
+				t.Errorf("%q: %d %v", mimeType, w.Code, w.Header())
+			}
+		}
+	}
+}

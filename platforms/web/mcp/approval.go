@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -51,7 +52,7 @@ func (s *Server) ask(ctx context.Context, c caller, b runs.Bound, quote billing.
 		return nil, err
 	}
 	return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
-		Mode: "form", Message: card(b, quote), RequestedSchema: map[string]any{"type": "object", "properties": grants(b.Tool.PIIRequired)},
+		Mode: "form", Message: card(c.voice, b, quote), RequestedSchema: map[string]any{"type": "object", "properties": grants(c.voice, b.Tool.PIIRequired)},
 	}}}, nil
 }
 
@@ -88,10 +89,10 @@ func (s *Server) answered(ctx context.Context, c caller, toolID string, req *sdk
 }
 
 // grants are the fields of a question by which the person keeps personal data back.
-func grants(personal []string) map[string]any {
+func grants(v i18n.Voice, personal []string) map[string]any {
 	fields := map[string]any{}
 	for _, scope := range personal {
-		fields[scope] = map[string]any{"type": "boolean", "title": "Send " + scope, "default": true}
+		fields[scope] = map[string]any{"type": "boolean", "title": v.Line("mcp.send", "what", scope), "default": true}
 	}
 	return fields
 }
@@ -114,7 +115,7 @@ func unasked(c caller, b runs.Bound, quote billing.Quote) *unaskedError {
 	if c.budget.Limit > 0 && t.Confirmation == "" && len(t.PIIRequired) == 0 && b.Capability() != registry.CapabilityWrite && b.Request.Approval != runs.ApproveAll {
 		return nil
 	}
-	return &unaskedError{tool: t.DisplayName, price: quote.String(), approval: b.Unasked(quote)}
+	return &unaskedError{tool: t.DisplayName, price: priceOf(c.voice, quote), approval: b.Unasked(quote)}
 }
 
 // wait takes a call of an agent's on as a run that waits for its owner's word, and tells where that is given. Made again in
@@ -159,24 +160,33 @@ func hashOf(arguments json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// card is what the person reads: tool, price, inputs, and personal data that goes out.
-func card(b runs.Bound, quote billing.Quote) string {
+// priceOf is a price as the caller reads it.
+func priceOf(v i18n.Voice, quote billing.Quote) string {
+	if quote.High == 0 {
+		return v.Line("price.free")
+	}
+	return v.Between(quote.Low, quote.High)
+}
+
+// card is what the person reads, in their language: tool, price, inputs, and personal data that goes out.
+func card(v i18n.Voice, b runs.Bound, quote billing.Quote) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "Run %s?\nPrice: %s", b.Tool.DisplayName, quote)
+	tool := b.Tool.In(v.Language())
+	text.WriteString(v.Line("mcp.run", "tool", tool.DisplayName) + "\n" + v.Line("price.exact", "price", priceOf(v, quote)))
 	if quote.BillCanceled {
-		text.WriteString("\nA canceled run pays for the time that it ran.")
+		text.WriteString("\n" + v.Line("price.canceled"))
 	}
 	if p := b.Preview(); p != nil {
-		told(&text, *p)
+		told(v, &text, *p)
 	}
-	var names []string
-	for _, f := range b.Tool.InputSchema.Ordered() {
+	var given []registry.InputField
+	for _, f := range tool.InputSchema.Ordered() {
 		if from := b.Sources[f.Name]; from == runs.FromArgument {
-			names = append(names, f.Name)
+			given = append(given, f)
 		}
 	}
-	for _, name := range names[:min(len(names), 12)] {
-		value, err := json.Marshal(b.Inputs[name])
+	for _, f := range given[:min(len(given), 12)] {
+		value, err := json.Marshal(b.Inputs[f.Name])
 		if err != nil {
 			continue
 		}
@@ -184,16 +194,16 @@ func card(b runs.Bound, quote billing.Quote) string {
 		if len(shown) > 200 {
 			shown = append(slices.Clone(shown[:200]), '…')
 		}
-		fmt.Fprintf(&text, "\n%s: %s", name, string(shown))
+		fmt.Fprintf(&text, "\n%s: %s", f.Label(), string(shown))
 	}
 	if personal := b.Tool.PIIRequired; len(personal) > 0 {
-		fmt.Fprintf(&text, "\nPersonal data that goes to the service: %s", strings.Join(personal, ", "))
+		text.WriteString("\n" + v.Line("confirm.personal", "data", strings.Join(personal, ", ")))
 	}
 	return text.String()
 }
 
 // told writes what the call would do, as its provider said, with the titles of what would change.
-func told(text *strings.Builder, p registry.Preview) {
+func told(v i18n.Voice, text *strings.Builder, p registry.Preview) {
 	const most = 20
 	if p.Message != "" {
 		text.WriteString("\n" + p.Message)
@@ -202,7 +212,7 @@ func told(text *strings.Builder, p registry.Preview) {
 		text.WriteString("\n• " + touched.Label())
 	}
 	if more := len(p.Touches) - most; more > 0 {
-		fmt.Fprintf(text, "\n… and %d more", more)
+		text.WriteString("\n" + v.Line("confirm.more", "n", more))
 	}
 }
 

@@ -433,6 +433,17 @@ func testMoney(t *testing.T, h *house, version string) {
 			t.Errorf("the link gives %d: %q", res.StatusCode, body)
 		}
 	})
+	t.Run("the question is in its reader's language, with the price as it is written there", func(t *testing.T) {
+		account, key := h.person(t, "leser", 0)
+		if err := h.users.SetLanguage(t.Context(), account, "de"); err != nil {
+			t.Fatal(err)
+		}
+		person := &answers{action: "decline"}
+		call(t, h.connect(t, version, key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "paid-picture", prompt("a pier"))
+		if len(person.asked) != 1 || !strings.HasPrefix(person.asked[0], "Tool paid-picture starten?\nPreis: 0,02\u00a0$\n") {
+			t.Errorf("asked was %q", person.asked)
+		}
+	})
 	t.Run("B27 what changes something is confirmed, whatever it costs", func(t *testing.T) {
 		_, key := h.person(t, "writer", billing.Dollar)
 		calls := h.now.count()

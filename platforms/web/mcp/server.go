@@ -28,6 +28,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -81,12 +82,14 @@ type Config struct {
 	Secret   []byte // signs what was confirmed; at least 16 bytes, kept across restarts
 	Version  string
 	Search   catalog.Searcher // finds tools for searchTools; nil: the registry's own
+	Points   billing.Points   // shows amounts in points as well; the zero value does not
 	Logger   *slog.Logger
 }
 
 // Server is the MCP server. Make it with New.
 type Server struct {
 	cfg     Config
+	texts   *i18n.Catalogue
 	people  *catalogue
 	insider *catalogue
 
@@ -105,7 +108,11 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Search == nil {
 		cfg.Search = cfg.Registry.Search
 	}
-	s := &Server{cfg: cfg}
+	texts, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit())}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
 	cfg.Registry.OnSwap(func(context.Context, catalog.Swap) { s.follow() })
 	s.follow()
@@ -127,6 +134,7 @@ type caller struct {
 	budget  runs.Budget // zero: the key has no spending limit
 	agent   bool        // the key is an agent's
 	base    string      // the address under which the caller reaches us
+	voice   i18n.Voice  // speaks the caller's language, in what a person reads
 }
 
 const callerKey = "caller"
@@ -208,7 +216,7 @@ func (s *Server) verify(_ context.Context, token string, r *http.Request) (*auth
 	if !known {
 		return nil, auth.ErrInvalidToken
 	}
-	c := caller{account: account, budget: s.cfg.Budget(r.Context()), agent: s.cfg.ByAgent(r.Context()), base: s.cfg.Public}
+	c := caller{account: account, budget: s.cfg.Budget(r.Context()), agent: s.cfg.ByAgent(r.Context()), base: s.cfg.Public, voice: s.texts.Voice(account.Language, r.Header.Get("Accept-Language"))}
 	if c.base == "" {
 		c.base = "http://" + r.Host
 	}

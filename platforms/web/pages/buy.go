@@ -24,7 +24,7 @@ type buyPage struct {
 	Ordered words.Offer
 }
 
-// buy says how to get more credit. Whoever comes back from Stripe has what they paid looked for at once.
+// buy says how to get more credit. Anyone who comes back from Stripe has what they paid looked for at once.
 func (s *overview) buy(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	page := buyPage{buyView: s.buying.now()}
 	if session := r.URL.Query().Get("session"); session != "" && s.buying.now().Seller != nil {

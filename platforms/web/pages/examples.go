@@ -7,8 +7,10 @@ import (
 	_ "image/jpeg" // examples are JPEG files
 	"net/http"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/render"
 )
 
@@ -19,24 +21,31 @@ type examples struct {
 	render *render.Renderer
 }
 
+// example is a picture: whole, as large as on a wall of pictures, and as large as beside a name.
 type example struct {
-	address string
-	size    image.Point
+	address, wall, tile string
+	size                image.Point
 }
 
 // newExamples takes JPEG files by the ids of their tools.
 func newExamples(pictures map[string][]byte, r *render.Renderer) (*examples, error) {
-	named := map[string][]byte{}
-	for id, data := range pictures {
-		named[id+".jpg"] = data
-	}
-	e := &examples{files: bundle.Of(named, "/examples/"), known: map[string]example{}, render: r}
+	named, e := map[string][]byte{}, &examples{known: map[string]example{}, render: r}
 	for id, data := range pictures {
 		c, _, err := image.DecodeConfig(bytes.NewReader(data))
 		if err != nil {
 			return nil, fmt.Errorf("web: the example of %s: %w", id, err)
 		}
-		e.known[id] = example{e.files.Address(id + ".jpg"), image.Pt(c.Width, c.Height)}
+		named[id+".jpg"], e.known[id] = data, example{size: image.Pt(c.Width, c.Height)}
+		for name, side := range map[string]int{id + "-wall.jpg": files.WallSide, id + "-tile.jpg": files.TileSide} {
+			if _, named[name], err = assets.Shrink(bytes.NewReader(data), side); err != nil {
+				return nil, fmt.Errorf("web: the example of %s: %w", id, err)
+			}
+		}
+	}
+	e.files = bundle.Of(named, "/examples/")
+	for id, known := range e.known {
+		known.address, known.wall, known.tile = e.files.Address(id+".jpg"), e.files.Address(id+"-wall.jpg"), e.files.Address(id+"-tile.jpg")
+		e.known[id] = known
 	}
 	return e, nil
 }
@@ -46,8 +55,9 @@ func (e *examples) of(toolID string) (example, bool) {
 	return found, ok
 }
 
-// address is where a tool's example is; "" where it has none.
+// address is where a tool's example is, tile where it is small; "" where it has none.
 func (e *examples) address(toolID string) string { return e.known[toolID].address }
+func (e *examples) tile(toolID string) string    { return e.known[toolID].tile }
 
 func (e *examples) route() door.Route {
 	return door.ForAll("GET /examples/{hash}/{file}", func(w http.ResponseWriter, r *http.Request) {

@@ -76,7 +76,7 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 		case t.State() == registry.StateUnavailable:
 			h.Waiting = append(h.Waiting, t)
 		default:
-			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: cmp.Or(pictures[t.ToolID], s.examples.address(t.ToolID)), Takes: takes(t), Gives: gives(t)})
+			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: cmp.Or(pictures[t.ToolID], s.examples.tile(t.ToolID)), Takes: takes(t), Gives: gives(t)})
 		}
 	}
 	h.turn(r.URL.Query().Get("from"))

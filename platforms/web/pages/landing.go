@@ -45,8 +45,8 @@ type landingView struct {
 
 // picture is a result that strangers may look at.
 type picture struct {
-	Name, URL, Link string // of the tool, of the picture, and where it leads
-	Width, Height   int    // 0: not known
+	Name, URL, Large, Link string // of the tool, of the picture small and for screens of fine pixels, and where it leads
+	Width, Height          int    // 0: not known
 }
 
 // manyPictures is how many pictures the landing page shows.
@@ -67,7 +67,7 @@ func (s *overview) landing(w http.ResponseWriter, r *http.Request) error {
 			v.More++
 			continue
 		}
-		v.Tools = append(v.Tools, toolCard{Tool: t, Picture: s.examples.address(t.ToolID), Takes: takes(t), Gives: gives(t)})
+		v.Tools = append(v.Tools, toolCard{Tool: t, Picture: s.examples.tile(t.ToolID), Takes: takes(t), Gives: gives(t)})
 	}
 	var err error
 	if v.Pictures, err = s.shownPictures(r); err != nil {
@@ -121,7 +121,7 @@ func (s *overview) shownPictures(r *http.Request) ([]picture, error) {
 		}
 		for _, o := range run.Outputs {
 			if o.Type == string(registry.TypeImage) && o.Media != "" {
-				list = append(list, picture{run.Tool.DisplayName, s.views.links.Thumb(run.AccountID, o.Media, files.CardSide), s.sharing.path(share.ID), o.Width, o.Height})
+				list = append(list, picture{run.Tool.DisplayName, s.views.links.Thumb(run.AccountID, o.Media, files.WallSide), s.views.links.Thumb(run.AccountID, o.Media, files.CardSide), s.sharing.path(share.ID), o.Width, o.Height})
 				break
 			}
 		}
@@ -134,7 +134,7 @@ func (s *overview) examplesOf(tools []toolCard) []picture {
 	var list []picture
 	for _, t := range tools {
 		if e, ok := s.examples.of(t.ToolID); ok && len(list) < manyPictures {
-			list = append(list, picture{t.DisplayName, e.address, "/tool/" + t.ToolID, e.size.X, e.size.Y})
+			list = append(list, picture{t.DisplayName, e.wall, e.address, "/tool/" + t.ToolID, e.size.X, e.size.Y})
 		}
 	}
 	return list

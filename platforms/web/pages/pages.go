@@ -54,7 +54,7 @@ type Config struct {
 	Links        files.Links
 	Streams      *door.Streams
 	Gallery      Gallery           // finds results again; nil: there is no gallery
-	Shares       *Shares           // keeps which results are shown to whoever has their link; nil: sharing is not offered
+	Shares       *Shares           // keeps which results are shown to anyone who has their link; nil: sharing is not offered
 	ShareKey     []byte            // signs the links of what is shared
 	Landing      Landing           // what strangers are told
 	Examples     map[string][]byte // pictures that tools made, as JPEG files by the tools' ids

@@ -57,7 +57,7 @@ func (s *forms) prefilled(r *http.Request, a users.Account, t registry.Tool) (pr
 }
 
 // goOn adds to a result what goes along with it: the words it was made of and, where it is varied, how far the next may
-// depart. Whoever edits says something else.
+// depart. Anyone who edits says something else.
 func goOn(typed map[string]any, t registry.Tool, run runs.Run, does registry.Follow) {
 	if !slices.Contains(registry.Follows(), does) || does == registry.FollowEdit {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// sharing shows results to whoever has their link.
+// sharing shows results to anyone who has their link.
 type sharing struct {
 	shared
 	shares  *Shares // nil: sharing is not offered
@@ -96,7 +96,7 @@ func (s *sharing) link(r *http.Request, runID string) (string, error) {
 	return s.door.Site.Absolute(r, s.path(id)), nil
 }
 
-// sharePage is what whoever has a link sees: the results and the tool, nothing of the account, its words or its
+// sharePage is what anyone who has a link sees: the results and the tool, nothing of the account, its words or its
 // money.
 type sharePage struct {
 	Tool    string

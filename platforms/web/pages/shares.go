@@ -17,7 +17,7 @@ import (
 // errNotShared says that a run has no link, or that the link was taken back.
 var errNotShared = errors.New("this is not shared")
 
-// Shares keeps which results their owners show to whoever has the link.
+// Shares keeps which results their owners show to anyone who has the link.
 type Shares struct {
 	pool *pgxpool.Pool
 }
@@ -66,7 +66,7 @@ func (s *Shares) landing(ctx context.Context, most int) ([]link, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[link])
 }
 
-// Shared is a result that its owner shows to whoever has the link, as the operator sees it.
+// Shared is a result that its owner shows to anyone who has the link, as the operator sees it.
 type Shared struct {
 	Link, RunID, Tool string
 	Since             time.Time

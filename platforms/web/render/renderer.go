@@ -43,6 +43,8 @@ type Config struct {
 	Console string
 	// Gallery tells that there is a gallery.
 	Gallery bool
+	// Drawings tells that there are drawings.
+	Drawings bool
 	// Talks tells that there is a conversation.
 	Talks bool
 }

@@ -15,7 +15,7 @@ import (
 const fetchTime = 30 * time.Second
 
 // Settle makes sure that the files which a request names are there before a run is taken on: a reference
-// must be known, and what is behind an address is fetched and stored. So whoever asks hears of a bad one at
+// must be known, and what is behind an address is fetched and stored. So anyone who asks hears of a bad one at
 // once, and the run does not change when the address's file does.
 func (d Reader) Settle(ctx context.Context, a users.Account, t registry.Tool, v Values) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)

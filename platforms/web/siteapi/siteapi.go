@@ -32,7 +32,7 @@ const (
 	maxFile = 40 << 20
 )
 
-// Site is what the addresses need of a site. Whoever may not do something gets a *registry.Error with CodeUnauthorized.
+// Site is what the addresses need of a site. Anyone who may not do something gets a *registry.Error with CodeUnauthorized.
 type Site interface {
 	// Use carries out a tool for an account and gives its answer.
 	Use(ctx context.Context, account, tool string, inputs map[string]any, media registry.MediaOpener) (any, error)

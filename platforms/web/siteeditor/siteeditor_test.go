@@ -162,6 +162,14 @@ func TestEditorInABrowser(t *testing.T) {
 		if page := d.visitors("story"); !strings.Contains(page, "Better words.") || strings.Contains(page, "Second words.") {
 			t.Errorf("visitors see %s", page)
 		}
+		press(t, ctx, `.head`, "Unpublish")
+		browsertest.Becomes(t, ctx, `document.querySelector('.head .state').textContent === 'draft'`)
+		press(t, ctx, `.head`, "Publish")
+		browsertest.Becomes(t, ctx, `document.querySelectorAll('.state').length > 2 && [...document.querySelectorAll('.section .state')].every((s) => s.textContent === 'published')`)
+		browsertest.Shot(t, ctx, "site-editor-published")
+		if page := d.visitors("story"); !strings.Contains(page, "Better words.") || !strings.Contains(page, "Second words.") {
+			t.Errorf("visitors see %s", page)
+		}
 		press(t, ctx, `[data-id="`+one+`"]`, "History")
 		browsertest.Becomes(t, ctx, `document.querySelectorAll('.versions li').length > 0`)
 		if !browsertest.Is(t, ctx, `(() => { const all = document.querySelectorAll('.versions button'); all[all.length - 1].click(); return true })()`) {

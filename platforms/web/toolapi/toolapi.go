@@ -1,6 +1,6 @@
 // Package toolapi is the runtime registration of tools over HTTP: GET /tools lists what can be called as
 // manifests, POST /tools/register adds or replaces a remote tool, DELETE /tools/{name} removes one. It is mounted
-// where whoever is signed in may look, and only operators may change.
+// where anyone who is signed in may look, and only operators may change.
 package toolapi
 
 import (

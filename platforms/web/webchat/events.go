@@ -21,7 +21,7 @@ func (v *visit) events() (template.HTML, error) {
 	if known, err := strconv.ParseInt(v.r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
 		after = known
 	}
-	// Whoever has the page open is about to speak: that is not to wait for their identity then.
+	// Anyone who has the page open is about to speak: that is not to wait for their identity then.
 	if _, err := v.identity(v.r.Context(), v.account, v.voice.Language()); err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ const (
 // channel is where processes tell each other that a conversation has changed.
 const channel = "web_chat"
 
-// log keeps what is said. Whoever writes takes a number from the conversation's row and holds it until the end
+// log keeps what is said. Anyone who writes takes a number from the conversation's row and holds it until the end
 // of the transaction: changes become visible in their order.
 type log struct {
 	pool   *pgxpool.Pool

@@ -48,7 +48,7 @@ type House struct {
 }
 
 // New makes a house with an empty site.
-func New(t testing.TB) *House {
+func New(t testing.TB, change ...func(*content.Config)) *House {
 	t.Helper()
 	pool := postgrestest.New(t)
 	folder, err := assets.OpenFolder(t.TempDir())
@@ -60,7 +60,7 @@ func New(t testing.TB) *House {
 		t.Fatal(err)
 	}
 	h := &House{Prompts: map[registry.Media]string{}, Store: store.New(pool), Pool: pool, Templates: templates, Files: Files{assets.New(pool, folder, 0)}, t: t}
-	h.Provider = content.New(content.Config{
+	cfg := content.Config{
 		Store: h.Store, Templates: templates, Files: h.Files, Links: func(slug string) content.Links { return links(slug) },
 		Operator: func(_ context.Context, account string) (bool, error) { return account == Operator, nil },
 		Link: func(ref registry.Media, name string) string {
@@ -69,7 +69,11 @@ func New(t testing.TB) *House {
 		Made: func(_ context.Context, _ string, ref registry.Media) (prompt, tool string, err error) {
 			return h.Prompts[ref], "", nil
 		},
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	h.Provider = content.New(cfg)
 	if h.Site, err = h.Store.Site(t.Context(), store.House); err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (v *view) showEntry(ctx context.Context, e store.Entry) (*page, error) {
 	}
 	body, _ := e.Content["body"].(string)
 	a := &article{
-		Title: e.Title, Date: v.date(e.PublishedAt), Author: e.Author, Category: e.Category, Excerpt: e.Excerpt, Body: v.Markdown(body),
+		Title: e.Title, Date: v.date(e.PublishedAt), Author: e.Author, Category: e.Category, Excerpt: e.Excerpt, Body: v.Markdown(body), Tags: textsOf(e.Content["tags"]),
 		Back: collection.Title, BackURL: v.path(v.locale, collection.Slug),
 	}
 	if e.PublishedAt != nil {
@@ -67,6 +67,17 @@ func (v *view) showEntry(ctx context.Context, e store.Entry) (*page, error) {
 		p.LD = posting(e, p, v.name(), v.language())
 	}
 	return v.show(ctx, http.StatusOK, p)
+}
+
+// textsOf are the texts of a list.
+func textsOf(value any) (texts []string) {
+	list, _ := value.([]any)
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // cover is the picture at the top of an entry, with the words that its cover has.
@@ -95,6 +106,9 @@ func posting(e store.Entry, p shown, publisher, language string) map[string]any 
 	}
 	if p.Image != "" {
 		ld["image"] = p.Image
+	}
+	if p.Article.Tags != nil {
+		ld["keywords"] = p.Article.Tags
 	}
 	return ld
 }
@@ -144,13 +158,7 @@ func (v *view) search(ctx context.Context, query string) (*page, error) {
 	if len(query) > 200 {
 		query = strings.ToValidUTF8(query[:200], "")
 	}
-	search := v.content.Search
-	if v.locale != "" {
-		search = func(ctx context.Context, query string, limit int) ([]store.Place, error) {
-			return v.content.SearchIn(ctx, v.locale, query, limit)
-		}
-	}
-	places, err := search(ctx, query, 30)
+	places, err := v.content.Search(ctx, v.locale, query, 30)
 	if err != nil {
 		return nil, err
 	}

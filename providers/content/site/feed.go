@@ -28,12 +28,21 @@ type channel struct {
 }
 
 type item struct {
-	Title       string `xml:"title"`
-	Link        string `xml:"link"`
-	GUID        string `xml:"guid"`
-	Published   string `xml:"pubDate"`
-	Category    string `xml:"category,omitempty"`
-	Description string `xml:"description"`
+	Title       string   `xml:"title"`
+	Link        string   `xml:"link"`
+	GUID        string   `xml:"guid"`
+	Published   string   `xml:"pubDate"`
+	Categories  []string `xml:"category"`
+	Description string   `xml:"description"`
+}
+
+// categories are what an entry stands under, its tags among them.
+func categories(e store.Entry) []string {
+	tags := textsOf(e.Content["tags"])
+	if e.Category == "" {
+		return tags
+	}
+	return append([]string{e.Category}, tags...)
 }
 
 // atom is RFC 4287.
@@ -88,7 +97,7 @@ func (v *view) feed(ctx context.Context, slug, name string) (*page, error) {
 	c := channel{Title: collection.Title + " – " + v.name(), Link: v.server.absolute(v.path(v.locale, slug)), Description: textOr(v.site.Description, collection.Title), Language: v.language()}
 	for _, e := range entries {
 		address := v.server.absolute(v.path(v.locale, slug, e.Slug))
-		c.Items = append(c.Items, item{e.Title, address, address, e.PublishedAt.UTC().Format(time.RFC1123Z), e.Category, excerpt(e)})
+		c.Items = append(c.Items, item{e.Title, address, address, e.PublishedAt.UTC().Format(time.RFC1123Z), categories(e), excerpt(e)})
 	}
 	return encoded("application/rss+xml; charset=utf-8", rss{Version: "2.0", Channel: c})
 }

@@ -34,20 +34,17 @@ func (v *view) language() string {
 	return v.site.Language
 }
 
-// path gives the path of something in a language below the site's start; the site's own language, "", has none of its own.
-func (v *view) path(locale string, parts ...string) string {
+// pathIn gives the path of something in a language below the site's start; the site's own language, "", has none of its own.
+func (s *Server) pathIn(locale string, parts ...string) string {
 	if locale != "" {
 		parts = append([]string{locale}, parts...)
 	}
-	return v.server.path(parts...)
+	return s.path(parts...)
 }
 
-func (v *view) pagePath(locale, slug string) string {
-	if slug == startSlug {
-		slug = ""
-	}
-	return v.path(locale, slug)
-}
+func (v *view) path(locale string, parts ...string) string { return v.server.pathIn(locale, parts...) }
+
+func (v *view) pagePath(locale, slug string) string { return v.server.PageIn(locale, slug) }
 
 // findIn makes what is at a path in another language.
 func (v *view) findIn(ctx context.Context, path string, r *http.Request) (*page, error) {

@@ -20,7 +20,7 @@ import (
 // previewLife is how long a link to a draft works at least.
 const previewLife = 7 * 24 * time.Hour
 
-// Preview is the address of a draft, which opens it to whoever has it for a week. kind is page or entry.
+// Preview is the address of a draft, which opens it to anyone who has it for a week. kind is page or entry.
 func (s *Server) Preview(kind, id string) string {
 	until := s.cfg.Now().Add(previewLife + 24*time.Hour).Truncate(24 * time.Hour).Unix() // the same all day
 	return s.absolute(s.path("preview", kind, id)) + fmt.Sprintf("?until=%d&sig=%s", until, s.sign(kind, id, until))

@@ -1,5 +1,5 @@
 // Package site serves what visitors see of a site: pages made of their sections, posts and entries, feeds, the map for search engines,
-// pictures in sizes. It shows what is published, and drafts to whoever has their signed link.
+// pictures in sizes. It shows what is published, and drafts to anyone who has their signed link.
 //
 // Rendered pages are kept until anything in the site changes. Nothing in a page can run: it has no scripts, Markdown is reduced to a
 // list of elements, and the Content-Security-Policy allows none.

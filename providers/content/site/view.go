@@ -77,6 +77,7 @@ type article struct {
 	Title, Date, Stamp, Author, Category, Excerpt string
 	Back, BackURL                                 string
 	Cover                                         *layout.Picture
+	Tags                                          []string
 	Body                                          template.HTML
 }
 
@@ -191,15 +192,23 @@ func (v *view) address(n store.NavItem, locale string) string {
 }
 
 // Page is the path of a page.
-func (s *Server) Page(slug string) string {
+func (s *Server) Page(slug string) string { return s.PageIn("", slug) }
+
+// PageIn is the path of a page in a language; empty: the site's own.
+func (s *Server) PageIn(locale, slug string) string {
 	if slug == startSlug {
-		return s.path("")
+		slug = ""
 	}
-	return s.path(slug)
+	return s.pathIn(locale, slug)
 }
 
 // Entry is the path of an entry or post.
-func (s *Server) Entry(collection, slug string) string { return s.path(collection, slug) }
+func (s *Server) Entry(collection, slug string) string { return s.EntryIn("", collection, slug) }
+
+// EntryIn is the path of an entry or post in a language; empty: the site's own.
+func (s *Server) EntryIn(locale, collection, slug string) string {
+	return s.pathIn(locale, collection, slug)
+}
 
 // find makes what is at a path.
 func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, error) {

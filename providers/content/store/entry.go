@@ -113,13 +113,13 @@ func (c Content) Entries(ctx context.Context, q EntryQuery) ([]Entry, error) {
 	return entries, nil
 }
 
-// CreateEntry adds an entry to a collection and gives its id.
+// CreateEntry adds an entry to a collection and gives its id. One that is published without a date is of this moment.
 func (c Content) CreateEntry(ctx context.Context, e Entry) (id string, err error) {
 	err = c.write(ctx, "create an entry", func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, `
-			INSERT INTO site_entries (site_id, collection_id, kind, slug, title, content, status, author, excerpt, category, featured_image, published_at, written_by)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, CASE WHEN $7 = 'published' THEN now() END, nullif($12, '')::uuid) RETURNING id::text`,
-			c.site, e.CollectionID, e.Kind, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), c.by).Scan(&id)
+			INSERT INTO site_entries (site_id, collection_id, kind, slug, title, content, status, author, excerpt, category, featured_image, published_at, publish_at, written_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($13, CASE WHEN $7 = 'published' THEN now() END), $14, nullif($12, '')::uuid) RETURNING id::text`,
+			c.site, e.CollectionID, e.Kind, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), c.by, e.PublishedAt, e.PublishAt).Scan(&id)
 	})
 	return id, err
 }
@@ -132,7 +132,7 @@ func hashOf(id *string) *string {
 	return new(strings.TrimPrefix(*id, assetScheme))
 }
 
-// UpdateEntry lets change alter an entry that nobody else changes meanwhile. The first publishing counts as its date.
+// UpdateEntry lets change alter an entry that nobody else changes meanwhile. The first publishing counts as its date where it has none.
 func (c Content) UpdateEntry(ctx context.Context, id string, change func(*Entry) error) error {
 	return c.write(ctx, "change an entry", func(tx pgx.Tx) error {
 		e, err := first[Entry](ctx, tx, selectEntries+` AND e.id = $2 FOR UPDATE OF e`, c.site, id)
@@ -144,9 +144,9 @@ func (c Content) UpdateEntry(ctx context.Context, id string, change func(*Entry)
 		}
 		_, err = tx.Exec(ctx, `
 			UPDATE site_entries SET slug = $2, title = $3, content = $4, status = $5, author = $6, excerpt = $7, category = $8, featured_image = $9,
-				published_at = CASE WHEN $5 = 'published' THEN coalesce(published_at, now()) ELSE published_at END,
+				published_at = coalesce($11, CASE WHEN $5 = 'published' THEN now() END),
 				publish_at = CASE WHEN $5 <> 'published' THEN $10::timestamptz END
-			WHERE id = $1`, id, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), e.PublishAt)
+			WHERE id = $1`, id, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), e.PublishAt, e.PublishedAt)
 		return err
 	})
 }

@@ -98,12 +98,19 @@ func (c Content) addSections(ctx context.Context, pages []Page) error {
 	return nil
 }
 
-// CreatePage adds an empty page and gives its id.
+// CreatePage adds a page with its sections, if it has any, and gives its id.
 func (c Content) CreatePage(ctx context.Context, p Page) (id string, err error) {
 	err = c.write(ctx, "create a page", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, `
+		err := tx.QueryRow(ctx, `
 			INSERT INTO site_pages (site_id, parent_id, slug, name, is_protected, indexing, meta) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id::text`,
 			c.site, p.ParentID, p.Slug, p.Name, p.Protected, p.Indexing, orEmpty(p.Meta)).Scan(&id)
+		for at, s := range p.Sections {
+			if err == nil {
+				s.PageID = id
+				_, err = c.insertSection(ctx, tx, s, at)
+			}
+		}
+		return err
 	})
 	return id, err
 }
@@ -115,11 +122,15 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// UpdatePage lets change alter a page that nobody else changes meanwhile.
+// UpdatePage lets change alter a page with its sections, which nobody else changes meanwhile: all of it or nothing. Sections may be
+// changed where they stand, and added at the end.
 func (c Content) UpdatePage(ctx context.Context, id string, change func(*Page) error) error {
 	return c.write(ctx, "change a page", func(tx pgx.Tx) error {
 		p, err := first[Page](ctx, tx, selectPages+` AND p.id = $2 FOR UPDATE OF p`, c.site, id)
 		if err != nil {
+			return err
+		}
+		if p.Sections, err = list[Section](ctx, tx, selectSections+` AND s.page_id = $2 ORDER BY s.position FOR UPDATE`, c.site, id); err != nil {
 			return err
 		}
 		if err := change(&p); err != nil {
@@ -127,8 +138,27 @@ func (c Content) UpdatePage(ctx context.Context, id string, change func(*Page) e
 		}
 		_, err = tx.Exec(ctx, `UPDATE site_pages SET parent_id = $2, slug = $3, name = $4, is_protected = $5, indexing = $6, meta = $7 WHERE id = $1`,
 			id, p.ParentID, p.Slug, p.Name, p.Protected, p.Indexing, orEmpty(p.Meta))
-		return err
+		if err != nil {
+			return err
+		}
+		return c.putSections(ctx, tx, id, p.Sections)
 	})
+}
+
+// putSections writes the sections of a page, of which those without an id are new and come last.
+func (c Content) putSections(ctx context.Context, tx pgx.Tx, page string, sections []Section) error {
+	for at, s := range sections {
+		var err error
+		if s.PageID = page; s.ID == "" {
+			_, err = c.insertSection(ctx, tx, s, at)
+		} else {
+			err = updateSection(ctx, tx, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DeletePages deletes pages as they were shown, with their sections. Pages below them move up, and items of menus that lead to them

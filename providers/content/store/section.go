@@ -64,15 +64,27 @@ func (c Content) CreateSection(ctx context.Context, s Section, at *int) (id stri
 		if err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, `
-			INSERT INTO site_sections (site_id, page_id, template, content, status, hidden, position) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id::text`,
-			c.site, s.PageID, s.Template, orEmpty(s.Content), s.Status, s.Hidden, len(ids)).Scan(&id)
-		if err != nil {
+		if id, err = c.insertSection(ctx, tx, s, len(ids)); err != nil {
 			return err
 		}
 		return arrange(ctx, tx, "site_sections", placed(ids, id, at))
 	})
 	return id, err
+}
+
+func (c Content) insertSection(ctx context.Context, tx pgx.Tx, s Section, at int) (id string, err error) {
+	err = tx.QueryRow(ctx, `
+		INSERT INTO site_sections (site_id, page_id, template, content, status, hidden, position) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id::text`,
+		c.site, s.PageID, s.Template, orEmpty(s.Content), s.Status, s.Hidden, at).Scan(&id)
+	return id, err
+}
+
+// updateSection writes what of a section is different; a section that is as it was keeps its version.
+func updateSection(ctx context.Context, tx pgx.Tx, s Section) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE site_sections SET content = $2, status = $3, hidden = $4 WHERE id = $1 AND (content, status, hidden) IS DISTINCT FROM ($2::jsonb, $3::text, $4::boolean)`,
+		s.ID, orEmpty(s.Content), s.Status, s.Hidden)
+	return err
 }
 
 // UpdateSection lets change alter a section that nobody else changes meanwhile, and moves it where at is not nil.
@@ -92,8 +104,7 @@ func (c Content) UpdateSection(ctx context.Context, id string, at *int, change f
 		if err := change(&s); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE site_sections SET content = $2, status = $3, hidden = $4 WHERE id = $1`, id, orEmpty(s.Content), s.Status, s.Hidden)
-		if err != nil {
+		if err := updateSection(ctx, tx, s); err != nil {
 			return err
 		}
 		return arrange(ctx, tx, "site_sections", placed(ids, id, at))

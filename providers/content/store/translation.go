@@ -142,27 +142,3 @@ func (c Content) TranslatedPlaces(ctx context.Context) ([]Place, error) {
 	}
 	return places, nil
 }
-
-// SearchIn finds what visitors look for in a language that is not the site's own, as Search does in that.
-func (c Content) SearchIn(ctx context.Context, locale, query string, limit int) ([]Place, error) {
-	words := searchWords(query)
-	if words == "" {
-		return nil, nil
-	}
-	places, err := list[Place](ctx, c.pool, `
-		WITH found AS (
-			SELECT t.*, ts_rank(to_tsvector('simple'::regconfig, t.title) || to_tsvector('simple'::regconfig, t.content), to_tsquery('simple', $3)) AS rank
-			FROM site_translations t LEFT JOIN site_pages p ON p.id = t.page_id LEFT JOIN site_entries e ON e.id = t.entry_id
-			WHERE t.site_id = $1 AND t.locale = $2 AND `+shownIn+`
-				AND (to_tsvector('simple'::regconfig, t.title) || to_tsvector('simple'::regconfig, t.content)) @@ to_tsquery('simple', $3)
-			ORDER BY rank DESC, t.updated_at DESC LIMIT $4)
-		SELECT CASE WHEN e.id IS NULL THEN 'page' ELSE 'entry' END AS kind, coalesce(e.slug, p.slug) AS slug, coalesce(c.slug, '') AS collection, t.locale, coalesce(nullif(t.title, ''), p.name, e.title) AS title, t.updated_at,
-			ts_headline('simple', (SELECT coalesce(string_agg(v #>> '{}', ' '), '') FROM jsonb_path_query(t.content, '$.** ? (@.type() == "string" && !(@ starts with "asset:"))') v),
-				to_tsquery('simple', $3), 'StartSel="", StopSel="", MaxWords=30, MinWords=12') AS text
-		FROM found t LEFT JOIN site_pages p ON p.id = t.page_id LEFT JOIN site_entries e ON e.id = t.entry_id LEFT JOIN site_collections c ON c.id = e.collection_id
-		ORDER BY t.rank DESC, t.updated_at DESC`, c.site, locale, words, limit)
-	if err != nil {
-		return nil, fmt.Errorf("search a site in %s: %w", locale, err)
-	}
-	return places, nil
-}

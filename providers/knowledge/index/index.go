@@ -26,12 +26,16 @@ type Embedder interface {
 }
 
 // Dictionary tells which words, in lower case, are spelt as they should be: these are not taken for others.
-type Dictionary interface{ Knows(word string) bool }
+type Dictionary interface {
+	Knows(word string) bool
+	// Covers tells whether the words of a language, by its text search configuration in Postgres, are in it.
+	Covers(language string) bool
+}
 
 // Access says who may read a source.
 type Access string
 
-// Everybody may read a public source, whoever has an account that of the house, and those who are named a listed one; its owner always
+// Everybody may read a public source, anyone who has an account that of the house, and those who are named a listed one; its owner always
 // may.
 const (
 	AccessPublic Access = "public"

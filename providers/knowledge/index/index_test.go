@@ -254,7 +254,7 @@ func TestSearch(t *testing.T) {
 		}
 	})
 	t.Run("nothing about that is an answer, and E29 another language a hint", func(t *testing.T) {
-		for text, foreign := range map[string]string{"": "", "the of and": "", "qwertzuiop": "", "wie mache ich das mit der Tafel": "english", "как пригласить людей": "english", "如何创建": "english"} {
+		for text, foreign := range map[string]string{"": "", "the of and": "", "qwertzuiop": "", "wie mache ich das mit der Tafel": "english", "как пригласить людей": "english", "如何创建": "english", "Farbverlauf ausblenden": "english", "xylophone quartet": ""} {
 			found, err := b.Search(t.Context(), index.Query{Text: text, Account: "x"})
 			if err != nil || len(found.Results) != 0 || found.Foreign != foreign && text != "" && text != "the of and" && text != "qwertzuiop" {
 				t.Errorf("%q: %+v (%v)", text, found, err)
@@ -295,6 +295,9 @@ func TestLanguageOfALittle(t *testing.T) {
 		t.Errorf("a note of four words is not found: %v", got)
 	}
 	b.refresh(b.source("codes", nil), [2]string{"list", strings.Repeat("QX7 ZK9 WW3 ", 40)})
+	if found, err := b.Search(t.Context(), index.Query{Text: "wann werden die Bäume hier gepflanzt", Account: "x"}); err != nil || found.Foreign != "english" {
+		t.Errorf("E29 beside a source of no language, which comes first: %+v (%v)", found, err)
+	}
 	list, err := b.All(t.Context())
 	if err != nil || list[0].Language != "english" || list[1].Language != "simple" {
 		t.Errorf("%+v (%v)", list, err)

@@ -112,7 +112,23 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 	if err := r.fill(ctx); err != nil {
 		return err
 	}
-	_, err := r.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now() WHERE id = $1`, r.source.ID)
+	rows, err := r.Pool.Query(ctx, `UPDATE knowledge_sources s SET refreshed_at = now() WHERE id = $1 RETURNING `+sourceColumns, r.source.ID)
+	if err != nil {
+		return err
+	}
+	now, err := pgx.CollectExactlyOneRow(rows, scanSource)
+	if err != nil {
+		return err
+	}
+	return r.warm(ctx, now)
+}
+
+// warm reads a source's vectors, so that the first who searches does not wait for them.
+func (r *refresh) warm(ctx context.Context, s Source) error {
+	if r.Embedder == nil {
+		return nil
+	}
+	_, err := r.vectorsOf(ctx, s)
 	return err
 }
 

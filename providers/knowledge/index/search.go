@@ -130,7 +130,13 @@ func (s *search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(meaning) == 0 && has < enough && s.answer.Foreign != "" || has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
+	if len(meaning) == 0 && has < enough && s.answer.Foreign != "" {
+		return nil
+	}
+	if has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
+		if usual := usualLanguage(s.sources); s.answer.Foreign == "" && s.strange(usual) {
+			s.answer.Foreign = usual
+		}
 		return nil
 	}
 	return s.show(ctx, fuse(has, words, meaning), has)
@@ -142,9 +148,9 @@ const (
 	nearEnough = 0.6  // a passage has to be in meaning that has no word of the question
 )
 
-// asked gives the language of the question, and notes whether it is another one than that of all documents.
+// asked gives the language of the question, and notes whether it is another one than those of the documents.
 func (s *search) asked(ctx context.Context, has float64) (string, error) {
-	usual := s.sources[0].Language
+	usual := usualLanguage(s.sources)
 	if has >= certain {
 		return usual, nil
 	}
@@ -152,10 +158,43 @@ func (s *search) asked(ctx context.Context, has float64) (string, error) {
 	if err == nil && language == usual && scriptOf(s.query.Text) != scriptOfLanguage(usual) {
 		language = "simple"
 	}
-	if !slices.ContainsFunc(s.sources, func(o Source) bool { return o.Language == language || o.Language == "simple" }) {
+	if usual != "simple" && !slices.ContainsFunc(s.sources, func(o Source) bool { return o.Language == language }) {
 		s.answer.Foreign = usual
 	}
 	return language, err
+}
+
+// usualLanguage is that of the most passages, as far as it is known.
+func usualLanguage(sources []Source) string {
+	passages := map[string]int{}
+	for _, s := range sources {
+		passages[s.Language] += s.Chunks
+	}
+	usual := "simple"
+	for _, s := range sources {
+		if s.Language != "simple" && (usual == "simple" || passages[s.Language] > passages[usual]) {
+			usual = s.Language
+		}
+	}
+	return usual
+}
+
+// strange reports whether most words of the question are none of a language: short questions have no words that tell theirs. One such word is a name,
+// rather.
+func (s *search) strange(language string) bool {
+	if s.Dictionary == nil || !s.Dictionary.Covers(language) {
+		return false
+	}
+	unknown, all := 0, 0
+	for _, t := range s.terms {
+		if t.language != language {
+			continue
+		}
+		if all++; t.chunks == 0 && !s.isWord(t) {
+			unknown++
+		}
+	}
+	return unknown > 1 && 2*unknown > all
 }
 
 // scriptOf tells in which letters most of a text is, as far as it matters.

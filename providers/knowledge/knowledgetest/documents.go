@@ -10,15 +10,22 @@ import (
 // perDocument is how many sections a made document has.
 const perDocument = 20
 
-// Documents makes Markdown files with so many sections in all, of words that are as unevenly frequent as those of a language. The same seed gives
-// the same files. It gives some of the words, too, from frequent to rare.
+// filling are words as every English text has them: they tell its language.
+var filling = strings.Fields("the of and to in is that it for was on with as at by this from are be or")
+
+// Documents makes Markdown files with so many sections in all, of English filling words and of made ones that are as unevenly frequent as those of a
+// language. The same seed gives the same files. It gives the made words, too, from frequent to rare.
 func Documents(sections int, seed uint64) (fstest.MapFS, []string) {
 	r := rand.New(rand.NewPCG(seed, seed))
 	words := vocabulary(r)
 	frequent := rand.NewZipf(r, 1.1, 4, uint64(len(words)-1))
 	say := func(b *strings.Builder, n int) {
 		for range n {
-			b.WriteString(words[frequent.Uint64()])
+			word := words[frequent.Uint64()]
+			if r.IntN(3) == 0 {
+				word = filling[r.IntN(len(filling))]
+			}
+			b.WriteString(word)
 			b.WriteByte(' ')
 		}
 	}

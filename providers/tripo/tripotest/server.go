@@ -1,5 +1,5 @@
 // Package tripotest imitates the Tripo API, strictly: requests that it would refuse are refused, in its envelope and with
-// its codes, tasks go on as the test says, and whoever watches one is told. Faults make answers go wrong.
+// its codes, tasks go on as the test says, and anyone who watches one is told. Faults make answers go wrong.
 package tripotest
 
 import (

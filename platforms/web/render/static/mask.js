@@ -48,6 +48,7 @@ async function open(target) {
   const shrink = Math.min(1, Math.sqrt(mostPixels / (base.naturalWidth * base.naturalHeight)));
   canvas.width = Math.round(base.naturalWidth * shrink);
   canvas.height = Math.round(base.naturalHeight * shrink);
+  spot = lowered = undefined;
   kept.set(target, { steps: [], ...known, picture });
   dialog.showModal();
   fit();
@@ -61,6 +62,7 @@ function fit() {
   frame.style.width = `${canvas.width * scale}px`;
   frame.style.height = `${canvas.height * scale}px`;
   soften();
+  showRing();
 }
 
 const softness = () => Number(feather.value) / 1000 * Math.max(canvas.width, canvas.height);
@@ -101,7 +103,7 @@ function invert() {
 
 function point(event) {
   const box = canvas.getBoundingClientRect();
-  const width = Number(size.value) / 200 * Math.max(canvas.width, canvas.height) * (event.pointerType === "pen" ? 0.3 + event.pressure : 1);
+  const width = widthOf(event.pointerType === "pen" ? 0.3 + event.pressure : 1); // a pen's brush is as wide as it is pressed
   return { x: (event.clientX - box.left) * canvas.width / box.width, y: (event.clientY - box.top) * canvas.height / box.height, width };
 }
 
@@ -123,21 +125,92 @@ canvas.addEventListener("pointermove", (event) => {
 });
 for (const over of ["pointerup", "pointercancel"]) canvas.addEventListener(over, () => { const stroke = steps.at(-1); if (stroke) delete stroke.by; });
 
+// By keyboard: the arrows move the brush, the space bar puts it down and lifts it.
+
+const ring = document.getElementById("mask-ring");
+const told = document.getElementById("mask-told");
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const widthOf = (pressure = 1) => Number(size.value) / 200 * Math.max(canvas.width, canvas.height) * pressure;
+let spot; // where the brush is, in pixels of the picture
+let lowered; // the stroke that it paints; undefined while it is lifted
+
+const tell = (text) => { told.textContent = text; };
+const where = () => told.dataset.at.replace("{x}", Math.round(100 * spot.x / canvas.width)).replace("{y}", Math.round(100 * spot.y / canvas.height));
+
+function showRing() {
+  const scale = canvas.clientWidth / canvas.width;
+  ring.hidden = document.activeElement !== canvas || !spot;
+  if (ring.hidden) return;
+  Object.assign(ring.style, { left: `${spot.x * scale}px`, top: `${spot.y * scale}px`, width: `${widthOf() * scale}px`, height: `${widthOf() * scale}px` });
+  ring.classList.toggle("down", Boolean(lowered));
+}
+
+function lift() {
+  lowered = undefined;
+  showRing();
+}
+
+function reach() {
+  lowered.points.push({ ...spot, width: widthOf() });
+  line(lowered, lowered.points.length - 1);
+}
+
+function move([dx, dy], far) {
+  const by = Math.max(canvas.width, canvas.height) / (far ? 10 : 50);
+  spot = { x: Math.min(Math.max(spot.x + dx * by, 0), canvas.width), y: Math.min(Math.max(spot.y + dy * by, 0), canvas.height) };
+  if (lowered) reach();
+  showRing();
+  tell(where());
+}
+
+function press() {
+  if (lowered) {
+    lift();
+    return tell(told.dataset.up);
+  }
+  lowered = { erase: erasing, points: [] };
+  steps.push(lowered);
+  reach();
+  showRing();
+  tell(`${told.dataset.down} ${where()}`);
+}
+
+canvas.addEventListener("focus", () => {
+  spot ??= { x: canvas.width / 2, y: canvas.height / 2 };
+  showRing();
+});
+canvas.addEventListener("blur", lift);
+canvas.addEventListener("keydown", (event) => {
+  const way = arrows[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey || !way && event.key !== " ") return;
+  event.preventDefault();
+  if (way) move(way, event.shiftKey);
+  else if (!event.repeat) press();
+});
+
 // The tools
 
 const tools = {
   brush: () => choose(false),
   erase: () => choose(true),
-  invert: () => { steps.push({ invert: true }); take(steps.at(-1)); },
-  clear: () => { steps.push({ clear: true }); take(steps.at(-1)); },
-  undo: () => { steps.pop(); draw(); },
+  invert: () => { lift(); steps.push({ invert: true }); take(steps.at(-1)); },
+  clear: () => { lift(); steps.push({ clear: true }); take(steps.at(-1)); },
+  undo: () => { lift(); steps.pop(); draw(); tell(told.dataset.undo); },
   done,
   cancel: () => dialog.close(),
 };
 
 function choose(erase) {
+  lift();
   erasing = erase;
+  tell(told.dataset[erase ? "erase" : "brush"]);
   for (const name of ["brush", "erase"]) dialog.querySelector(`[data-tool=${name}]`).ariaPressed = String((name === "erase") === erase);
+}
+
+function resize(by) {
+  size.value = Number(size.value) + by;
+  showRing();
+  tell(`${told.dataset.size} ${size.value}`);
 }
 
 dialog.addEventListener("click", (event) => tools[event.target.closest("[data-tool]")?.dataset.tool]?.());
@@ -146,8 +219,7 @@ dialog.addEventListener("keydown", (event) => {
   if (event.target.matches("input")) return;
   if ((event.ctrlKey || event.metaKey) && event.key === "z") tools.undo();
   else if (event.ctrlKey || event.metaKey || event.altKey) return;
-  else if (event.key === "[") size.value = Number(size.value) - 4;
-  else if (event.key === "]") size.value = Number(size.value) + 4;
+  else if (event.key === "[" || event.key === "]") resize(event.key === "]" ? 4 : -4);
   else if (event.key === "b") tools.brush();
   else if (event.key === "e") tools.erase();
   else return;

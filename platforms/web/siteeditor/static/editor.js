@@ -176,6 +176,11 @@ async function openPage(id, locale = "") {
   const head = make("div", { className: "head" });
   head.append(make("h2", {}, page.name, " ", state(page)), languages(page, "", (l) => openPage(id, l)), name, address, make("div", { className: "row" },
     deed(say.save, () => saving(head, `pages/${id}`, page.version, { name: name.read(), slug: address.read() }, async () => (await items(`pages/${id}`))[0], async () => { await list(); await again(); }), { className: "first" }),
+    ...(page.sections.length === 0 ? [] : [deed(page.status === "published" ? say.unpublish : say.publish, async () => {
+      await ask("PATCH", `pages/${id}`, { status: page.status === "published" ? "unpublished" : "published" }, page.version);
+      await list();
+      await again();
+    })]),
     history("page", id, again), removing(`pages/${id}`)));
   work.replaceChildren(head, sections, make("div", { className: "row" }, kindOf, deed(say.addSection, async () => {
     await ask("POST", `pages/${id}/sections`, { templateKey: kindOf.value, content: {} });

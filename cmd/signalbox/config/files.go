@@ -1,0 +1,116 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/payments"
+)
+
+// fromFile reads the file that a variable names.
+func fromFile[T any](variable, file string, parse func([]byte) (T, error)) (read T, err error) {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		read, err = parse(data)
+	}
+	if err != nil {
+		return read, fmt.Errorf("%s: %w", variable, err)
+	}
+	return read, nil
+}
+
+// ServiceMargins are what the operator adds to the prices of services; without a file nothing.
+func (c *Config) ServiceMargins() (billing.Margins, error) {
+	if c.ServiceMarginsFile == "" {
+		return billing.Margins{}, nil
+	}
+	return fromFile("SERVICE_MARGINS_FILE", c.ServiceMarginsFile, billing.ParseMargins)
+}
+
+// RateCard is what seconds of machines cost; without a file they are not told apart.
+func (c *Config) RateCard() (billing.RateCard, error) {
+	if c.GPURatesFile == "" {
+		return billing.DefaultRateCard(), nil
+	}
+	return fromFile("GPU_RATES_FILE", c.GPURatesFile, billing.ParseRateCard)
+}
+
+// readLoras reads what is known of LoRAs; without a file nothing.
+func (c *Config) readLoras() (map[string]comfy.Lora, error) {
+	if c.LorasFile == "" {
+		return nil, nil
+	}
+	return fromFile("LORAS_FILE", c.LorasFile, comfy.ParseLoras)
+}
+
+// SoldProducts are what is sold; without a file nothing.
+func (c *Config) SoldProducts() (payments.Products, error) {
+	if c.ProductsFile == "" {
+		return nil, nil
+	}
+	return fromFile("PRODUCTS_FILE", c.ProductsFile, payments.ParseProducts)
+}
+
+// ToolGuidance are the lines for tools of TOOL_GUIDANCE_FILE, or those that come with the program.
+func (c *Config) ToolGuidance() (agent.Guidance, error) {
+	if c.ToolGuidanceFile == "" {
+		return agent.DefaultGuidance()
+	}
+	data, err := os.ReadFile(c.ToolGuidanceFile)
+	if err != nil {
+		return nil, err
+	}
+	return agent.ParseGuidance(data)
+}
+
+// ModelPrices are those of the file, or those that come with the program.
+func (c *Config) ModelPrices() (upstream.ModelPrices, error) {
+	if c.ModelPricesFile == "" {
+		return upstream.DefaultModelPrices()
+	}
+	data, err := os.ReadFile(c.ModelPricesFile)
+	if err != nil {
+		return upstream.ModelPrices{}, err
+	}
+	return upstream.ParseModelPrices(data)
+}
+
+// EngineHeaders reads COMFYUI_HEADERS_FILE: what goes along with requests to engines, by their names. An error shows no header.
+func (c *Config) EngineHeaders() (map[string]http.Header, error) {
+	if c.ComfyUIHeaders == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(c.ComfyUIHeaders)
+	if err != nil {
+		return nil, fmt.Errorf("COMFYUI_HEADERS_FILE: %w", err)
+	}
+	var byAddress map[string]map[string]string
+	if json.Unmarshal(data, &byAddress) != nil {
+		return nil, fmt.Errorf(`COMFYUI_HEADERS_FILE: %s is not as in {"https://gpu.example": {"Authorization": "Bearer ..."}}`, c.ComfyUIHeaders)
+	}
+	known := make([]string, len(c.Engines))
+	for i, u := range c.Engines {
+		known[i] = comfy.EngineName(u)
+	}
+	headers := map[string]http.Header{}
+	for address, fields := range byAddress {
+		u, ok := HTTPURL(address)
+		if !ok || !slices.Contains(known, comfy.EngineName(u)) {
+			return nil, fmt.Errorf("COMFYUI_HEADERS_FILE: %s is none of COMFYUI_URLS (%s)", Redact(address), strings.Join(known, ", "))
+		}
+		h := http.Header{}
+		for name, value := range fields {
+			h.Set(name, value)
+		}
+		headers[comfy.EngineName(u)] = h
+	}
+	return headers, nil
+}

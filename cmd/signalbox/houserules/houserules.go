@@ -1,0 +1,230 @@
+// Package houserules is what operators change in the console while the program runs.
+package houserules
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
+)
+
+// The settings that operators change in the console, by their names in the database.
+const (
+	Access        = "access"
+	RunsAtOnce    = "runs-at-once"
+	RunsPerDay    = "runs-per-day"
+	StreamsAtOnce = "streams-at-once"
+	UploadMB      = "upload-mb"
+	ResultMB      = "result-mb"
+	Margins       = "margins"
+	Support       = "support"
+	Buy           = "buy"
+	DefaultTool   = "default-tool"
+	Terms         = "terms"
+	Privacy       = "privacy"
+)
+
+// Rules are what operators set in the console. One rule says what is in force: the environment where it sets something other than the
+// default, else the console, else the default.
+type Rules struct {
+	store *settings.Store
+	cfg   config.Config
+	list  []rule
+	// Changed is called when the margins are others; nil until the tools are loaded.
+	Changed func(ctx context.Context)
+}
+
+// rule is one of them.
+type rule struct {
+	console.Setting                            // Value is the one of the environment, or the default
+	check           func(value string) *string // what is expected instead; nil: it is right
+}
+
+// Open reads what was set before.
+func Open(ctx context.Context, pool *pgxpool.Pool, c config.Config) (*Rules, error) {
+	store, err := settings.Open(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := list(c)
+	return &Rules{store: store, cfg: c, list: rules}, err
+}
+
+// list are all settings, as the environment has them.
+func list(c config.Config) ([]rule, error) {
+	margins := ""
+	if c.ServiceMarginsFile != "" {
+		data, err := os.ReadFile(c.ServiceMarginsFile)
+		if err != nil {
+			return nil, err
+		}
+		margins = strings.TrimSpace(string(data))
+	}
+	limits := c.Limits
+	add := func(name, group, title, variable, found, usual, inForce, about string, long bool, check func(string) *string) rule {
+		s := console.Setting{Name: name, Group: group, Title: title, Variable: variable, Value: inForce, About: about, Long: long, Source: console.FromDefault}
+		if found != usual {
+			s.Source = console.FromEnvironment
+		}
+		return rule{s, check}
+	}
+	return []rule{
+		add(Access, "Access", "Who may use the tools", "ACCESS", c.Access, config.AccessOpen, c.Access, "open: everybody; listed: only those whom a rule allows.", false, expects("open or listed", func(v string) bool { return config.OneOf(v, config.AccessOpen, config.AccessListed) })),
+		add(RunsAtOnce, "Limits of each account", "Runs at once", "RUNS_AT_ONCE", c.RunsAtOnce, "", strconv.Itoa(limits.AtOnce), "0: no limit.", false, wholeNumber),
+		add(RunsPerDay, "Limits of each account", "Runs a day", "RUNS_PER_DAY", c.RunsPerDay, "0", strconv.Itoa(limits.PerDay), "In UTC; 0: no limit.", false, wholeNumber),
+		add(StreamsAtOnce, "Limits of each account", "Event streams at once", "STREAMS_AT_ONCE", c.StreamsAtOnce, "20", strconv.Itoa(limits.Streams), "0: no limit.", false, wholeNumber),
+		add(UploadMB, "Limits of each account", "Megabytes of uploads", "UPLOAD_MB", c.UploadMB, "", strconv.FormatInt(limits.UploadBytes>>20, 10), "0: no limit.", false, wholeNumber),
+		add(ResultMB, "Limits of each account", "Megabytes of results", "RESULT_MB", c.ResultMB, "", strconv.FormatInt(limits.ResultBytes>>20, 10), "0: no limit.", false, wholeNumber),
+		add(Margins, "Money", "Margins", "SERVICE_MARGINS_FILE", c.ServiceMarginsFile, "", margins, `Added to the prices of services, as JSON: {"vidu": {"markup": "0.2", "minimumUsd": "0.01"}, "*": {"markup": "0.05"}}. Runs under way keep their price.`, true, marginProblem),
+		add(DefaultTool, "Chats", "Tool for words without a command", "DEFAULT_TOOL", c.DefaultTool, "", c.DefaultTool, "By its id or command; empty: the one used most.", false, expects(config.OneWord, config.IsOneWord)),
+		add(Buy, "Texts", "How to get credit", "BUY_TEXT", c.BuyText, "", c.BuyText, "For /buy.", true, expects("a text of at most 1000 bytes", func(v string) bool { return len(v) <= config.MaxBuyText })),
+		add(Support, "Texts", "Whom to ask about payments", "SUPPORT", c.Support, "", c.Support, "For /paysupport: an address or a name.", false, expects("one line of at most 500 bytes", func(v string) bool { return len(v) <= 500 && !strings.ContainsAny(v, "\r\n") })),
+		add(Terms, "Texts", "Terms", "TERMS_URL", c.TermsURL, "", c.TermsURL, "For /terms: the text itself, or its address.", true, shortText),
+		add(Privacy, "Texts", "Privacy", "PRIVACY_URL", c.PrivacyURL, "", c.PrivacyURL, "For /privacy: the text itself, or its address.", true, shortText),
+	}, nil
+}
+
+// expects checks a value and says what is expected.
+func expects(what string, ok func(string) bool) func(string) *string {
+	return func(value string) *string {
+		if ok(value) {
+			return nil
+		}
+		return &what
+	}
+}
+
+const (
+	maxNumber = 1_000_000_000
+	maxText   = 3500 // bytes: it fits into a message of a chat
+)
+
+func wholeNumber(value string) *string {
+	return expects("a whole number from 0 to 1000000000, 0 for no limit", func(v string) bool {
+		n, err := strconv.Atoi(v)
+		return err == nil && n >= 0 && n <= maxNumber
+	})(value)
+}
+
+func shortText(value string) *string {
+	return expects("a text of at most 3500 bytes", func(v string) bool { return len(v) <= maxText })(value)
+}
+
+func marginProblem(value string) *string {
+	if value == "" {
+		return nil
+	}
+	if _, err := billing.ParseMargins([]byte(value)); err != nil {
+		said := "margins: " + err.Error()
+		return &said
+	}
+	return nil
+}
+
+// List gives all settings as they are in force.
+func (h *Rules) List() []console.Setting {
+	list := make([]console.Setting, len(h.list))
+	for i, rule := range h.list {
+		list[i] = h.now(rule)
+	}
+	return list
+}
+
+// now is a rule as it is in force. A value that is none any more, as of another version of the program, does not count.
+func (h *Rules) now(rule rule) console.Setting {
+	s := rule.Setting
+	if set, ok := h.store.Get(s.Name); ok && s.Source != console.FromEnvironment && rule.check(set.Text) == nil {
+		s.Value, s.Source, s.By, s.At = set.Text, console.FromConsole, set.By, set.At
+	}
+	return s
+}
+
+// Value is what is in force of a name.
+func (h *Rules) Value(name string) string {
+	for _, rule := range h.list {
+		if rule.Name == name {
+			return h.now(rule).Value
+		}
+	}
+	return ""
+}
+
+// Set sets a value and takes it into force.
+func (h *Rules) Set(ctx context.Context, name, value, by string) error {
+	value = strings.TrimSpace(strings.ReplaceAll(value, "\r\n", "\n"))
+	for _, rule := range h.list {
+		if rule.Name != name {
+			continue
+		}
+		if wrong := rule.check(value); wrong != nil {
+			return registry.Errorf(registry.CodeInvalidInput, "%s: found %.60q, expected %s.", rule.Title, value, *wrong)
+		}
+		return h.took(ctx, name, h.store.Set(ctx, name, value, by))
+	}
+	return registry.Errorf(registry.CodeInvalidInput, "There is no setting %.60q.", name)
+}
+
+// Clear goes back to the default.
+func (h *Rules) Clear(ctx context.Context, name string) error {
+	return h.took(ctx, name, h.store.Clear(ctx, name))
+}
+
+// took has the tools follow their margins.
+func (h *Rules) took(ctx context.Context, name string, err error) error {
+	if err == nil && name == Margins && h.Changed != nil {
+		h.Changed(context.WithoutCancel(ctx))
+	}
+	return err
+}
+
+// Follow takes over what other processes set; reload reads the tools again when their margins are others.
+func (h *Rules) Follow(ctx context.Context, log *slog.Logger, reload func(context.Context)) {
+	margins := h.Value(Margins)
+	h.store.Follow(ctx, log, func() {
+		if now := h.Value(Margins); now != margins {
+			margins = now
+			reload(ctx)
+		}
+	})
+}
+
+// ServiceMargins are those in force; their text was checked when it was set.
+func (h *Rules) ServiceMargins() billing.Margins {
+	text := h.Value(Margins)
+	if text == "" {
+		return billing.Margins{}
+	}
+	margins, err := billing.ParseMargins([]byte(text))
+	if err != nil {
+		return billing.Margins{}
+	}
+	return margins
+}
+
+// Says gives one of the texts.
+func (h *Rules) Says(name string) turn.Saying { return func() string { return h.Value(name) } }
+
+// Governs lets access and limits be those in force.
+func (h *Rules) Governs(c *users.Config) {
+	c.Defaults = func() (bool, users.Limits) {
+		number := func(name string) int {
+			n, _ := strconv.Atoi(h.Value(name)) // it was checked
+			return n
+		}
+		limits := h.cfg.Limits
+		limits.AtOnce, limits.PerDay, limits.Streams = number(RunsAtOnce), number(RunsPerDay), number(StreamsAtOnce)
+		limits.UploadBytes, limits.ResultBytes = int64(number(UploadMB))<<20, int64(number(ResultMB))<<20
+		return h.Value(Access) == config.AccessListed, limits
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
+	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+)
+
+func TestSiteImport(t *testing.T) {
+	t.Parallel()
+	a := newApp(config.Config{}, slog.New(slog.DiscardHandler))
+	a.cfg.DataDir = t.TempDir()
+	a.db = &database.DB{Pool: postgrestest.New(t)}
+	files, err := assets.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.media = media.Store{Assets: assets.New(a.db.Pool, files, 0), Client: outbound.NewClient(nil)}
+	if _, err := a.content.open(); err != nil {
+		t.Fatal(err)
+	}
+	bring := func(files fstest.MapFS, replace bool) (string, error) {
+		t.Helper()
+		var out bytes.Buffer
+		report := newImportReport(&out)
+		if err := a.content.importFolder(t.Context(), files, replace, report.tell); err != nil {
+			t.Fatal(err)
+		}
+		err := report.end()
+		return out.String(), err
+	}
+	about := &fstest.MapFile{Data: []byte("---\ntitle: About us\nweight: 1\n---\nWe are [four](blog/four.md).\n\n![inside](http://127.0.0.1:1/x.png)\n")}
+	folder := fstest.MapFS{"about.md": about, "blog/four.md": {Data: []byte("# Four\n\nOf us.")}, "broken.md": {Data: []byte("---\ntitle: [\n---\n")}}
+	t.Run("it tells of each file, takes all but the broken one, and fails by it", func(t *testing.T) {
+		out, err := bring(folder, false)
+		for _, want := range []string{"about.md: added as page about\n  line 3: weight has no place here\n", "blog/four.md: added as post four\n", "broken.md:2: broken: its head is no YAML", "3 files: 2 added, 1 broken.\n", "line 7: the picture http://127.0.0.1:1/x.png stays a link"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("there is no %q in:\n%s", want, out)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "1 of 3 files") {
+			t.Errorf("got %v", err)
+		}
+		w := httptest.NewRecorder()
+		a.content.public.ServeHTTP(w, httptest.NewRequest("GET", "/site/about", nil))
+		if !strings.Contains(w.Body.String(), `<a href="/site/blog/four">four</a>`) {
+			t.Errorf("visitors see %s", w.Body)
+		}
+	})
+	t.Run("again it says that nothing changed, and what it would take", func(t *testing.T) {
+		delete(folder, "broken.md")
+		if out, err := bring(folder, false); err != nil || out != "2 files: 2 unchanged.\n" {
+			t.Errorf("got %q, %v", out, err)
+		}
+		folder["about.md"] = &fstest.MapFile{Data: []byte("# About all of us")}
+		if out, err := bring(folder, false); err != nil || !strings.Contains(out, "about.md: left: the site has another page about: --replace takes the file's\n") {
+			t.Errorf("got %q, %v", out, err)
+		}
+		if out, err := bring(folder, true); err != nil || !strings.Contains(out, "about.md: replaced as page about\n") {
+			t.Errorf("got %q, %v", out, err)
+		}
+	})
+	t.Run("a folder without Markdown, and one that can't be written about, are errors", func(t *testing.T) {
+		if _, err := bring(fstest.MapFS{"a.txt": {}}, false); err == nil || !strings.Contains(err.Error(), ".md") {
+			t.Errorf("got %v", err)
+		}
+		report := newImportReport(full{})
+		if err := a.content.importFolder(t.Context(), folder, false, report.tell); err != nil || !errors.Is(report.end(), errFull) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+var errFull = errors.New("the disk is full")
+
+// full takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }

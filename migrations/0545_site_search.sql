@@ -1,0 +1,74 @@
+-- +goose Up
+
+-- What visitors find: a row for each page and entry that everybody may see, so that a search reads one index and parses no text.
+CREATE TABLE site_words (
+    kind    text NOT NULL CHECK (kind IN ('page', 'entry')),
+    item_id uuid NOT NULL,
+    site_id uuid NOT NULL REFERENCES sites (id),
+    words   tsvector NOT NULL, -- those of the title weigh more
+    PRIMARY KEY (kind, item_id)
+);
+
+CREATE INDEX site_words_found ON site_words USING gin (words);
+CREATE INDEX site_words_of ON site_words (site_id);
+
+-- +goose StatementBegin
+-- A text with more words than Postgres takes is found by its title.
+CREATE FUNCTION site_words_in(title text, content jsonb) RETURNS tsvector LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', coalesce(content, '[]'));
+EXCEPTION WHEN program_limit_exceeded THEN
+    RETURN setweight(to_tsvector('simple', left(title, 1000)), 'A');
+END $$;
+
+-- The site's row is locked so that of two changes to one page the later one sees the earlier one.
+CREATE FUNCTION site_put_words(of_kind text, item uuid, site uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM sites WHERE id = site FOR NO KEY UPDATE;
+    IF of_kind = 'page' THEN
+        INSERT INTO site_words (kind, item_id, site_id, words)
+            SELECT 'page', p.id, p.site_id, site_words_in(p.name, jsonb_agg(s.content ORDER BY s.position))
+            FROM site_pages p JOIN site_sections s ON s.page_id = p.id AND s.status = 'published' AND NOT s.hidden
+            WHERE p.id = item AND coalesce(p.meta ->> 'access', '') <> 'members' GROUP BY p.id
+            ON CONFLICT (kind, item_id) DO UPDATE SET words = excluded.words;
+    ELSE
+        INSERT INTO site_words (kind, item_id, site_id, words)
+            SELECT 'entry', e.id, e.site_id, site_words_in(e.title, jsonb_build_array(e.excerpt, e.category, e.content)) FROM site_entries e WHERE e.id = item AND e.status = 'published'
+            ON CONFLICT (kind, item_id) DO UPDATE SET words = excluded.words;
+    END IF;
+    IF NOT FOUND THEN
+        DELETE FROM site_words WHERE kind = of_kind AND item_id = item;
+    END IF;
+END $$;
+
+CREATE FUNCTION site_note_words() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    r jsonb := to_jsonb(coalesce(NEW, OLD));
+BEGIN
+    PERFORM site_put_words(TG_ARGV[0], (r ->> TG_ARGV[1])::uuid, (r ->> 'site_id')::uuid);
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+
+CREATE TRIGGER site_words_new AFTER INSERT OR DELETE ON site_sections FOR EACH ROW EXECUTE FUNCTION site_note_words('page', 'page_id');
+CREATE TRIGGER site_words_changed AFTER UPDATE OF content, status, hidden ON site_sections FOR EACH ROW WHEN (NEW.* IS DISTINCT FROM OLD.*) EXECUTE FUNCTION site_note_words('page', 'page_id');
+CREATE TRIGGER site_words_changed AFTER DELETE OR UPDATE OF name, meta ON site_pages FOR EACH ROW EXECUTE FUNCTION site_note_words('page', 'id');
+CREATE TRIGGER site_words_changed AFTER INSERT OR DELETE OR UPDATE OF title, excerpt, category, content, status ON site_entries FOR EACH ROW EXECUTE FUNCTION site_note_words('entry', 'id');
+
+SELECT site_put_words('page', id, site_id) FROM site_pages;
+SELECT site_put_words('entry', id, site_id) FROM site_entries;
+
+DROP INDEX site_sections_text;
+DROP INDEX site_entries_text;
+
+-- +goose Down
+
+DROP TRIGGER site_words_new ON site_sections;
+DROP TRIGGER site_words_changed ON site_sections;
+DROP TRIGGER site_words_changed ON site_pages;
+DROP TRIGGER site_words_changed ON site_entries;
+DROP FUNCTION site_note_words(), site_put_words(text, uuid, uuid), site_words_in(text, jsonb);
+DROP TABLE site_words;
+
+CREATE INDEX site_sections_text ON site_sections USING gin (to_tsvector('simple'::regconfig, content));
+CREATE INDEX site_entries_text ON site_entries USING gin ((to_tsvector('simple'::regconfig, title) || to_tsvector('simple'::regconfig, content)));

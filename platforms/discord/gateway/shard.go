@@ -1,0 +1,296 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+)
+
+// The gateway's operations.
+const (
+	opDispatch       = 0
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opResume         = 6
+	opReconnect      = 7
+	opInvalidSession = 9
+	opHello          = 10
+	opHeartbeatAck   = 11
+)
+
+const (
+	helloLimit   = 20 * time.Second
+	maxEvent     = 32 << 20 // bytes
+	resumeTries  = 3        // at the address that READY gave, before the usual one
+	closeRestart = 4900     // our own close code: with 1000 and 1001 the session would be over
+	// Intents are none of the privileged ones: messages in chats with the bot and those that name it have
+	// their text without.
+	Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages
+)
+
+// shard is one connection to the gateway, kept up. It is our own: the library's knows no address to resume at, stands
+// still for ever when it is told to reconnect while it does, and repeats what is refused for good.
+type shard struct {
+	Config
+	id, count int
+	url       string
+	gate      *identifyGate
+	log       *slog.Logger
+
+	session   string // empty: a new one has to begin
+	resumeURL string
+	sequence  atomic.Int64
+	failed    int  // connections in a row that did not come to work
+	working   bool // events come over the connection
+}
+
+// payload is what goes over the gateway.
+type payload struct {
+	Op   int             `json:"op"`
+	Data json.RawMessage `json:"d"`
+	Seq  int64           `json:"s"`
+	Type string          `json:"t"`
+}
+
+// order is what we send over the gateway.
+type order struct {
+	Op   int `json:"op"`
+	Data any `json:"d"`
+}
+
+// run keeps the connection until ctx ends, and then returns nil, or until Discord refuses it for good.
+func (s *shard) run(ctx context.Context) error {
+	for {
+		err := s.connect(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if isFatal(err) {
+			return err
+		}
+		s.failed++
+		pause := Backoff(s.failed, s.Jitter)
+		s.log.InfoContext(ctx, "the connection to Discord is renewed", "because", err, "resumes", s.session != "", "pause", pause)
+		select {
+		case <-s.Clock.After(pause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// connect connects once and takes events until the connection ends.
+func (s *shard) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if s.session == "" {
+		if err := s.gate.wait(ctx, s.id, s.log); err != nil {
+			return err
+		}
+	}
+	conn, _, err := websocket.Dial(ctx, s.address(), nil) // a switched connection has no body
+	if err != nil {
+		return fmt.Errorf("connect to the gateway: %w", err)
+	}
+	conn.SetReadLimit(maxEvent)
+	defer func() { _ = conn.Close(closeRestart, "connecting anew") }()
+	every, err := s.hello(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := s.begin(ctx, conn); err != nil {
+		return err
+	}
+	beats := &heartbeats{shard: s, conn: conn, every: every}
+	beats.acked.Store(true)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		if err := beats.keep(ctx); err != nil && ctx.Err() == nil {
+			s.log.InfoContext(ctx, "the gateway is silent", "error", err)
+			_ = conn.Close(closeRestart, "no answer to heartbeats")
+			cancel()
+		}
+	}()
+	err = s.take(ctx, conn, beats)
+	s.works(false)
+	cancel()
+	<-stopped
+	return err
+}
+
+// address is where to connect: to resume, where READY said, unless that fails again and again.
+func (s *shard) address() string {
+	base := s.url
+	if s.session != "" && s.resumeURL != "" && s.failed < resumeTries {
+		base = s.resumeURL
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	u.RawQuery = "v=10&encoding=json"
+	return u.String()
+}
+
+// hello waits for the gateway's greeting, which says how often it wants to hear from us.
+func (s *shard) hello(ctx context.Context, conn *websocket.Conn) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	defer cancel()
+	var p payload
+	if err := wsjson.Read(ctx, conn, &p); err != nil {
+		return 0, s.closed(err)
+	}
+	var hello struct {
+		Interval int64 `json:"heartbeat_interval"` // ms
+	}
+	if p.Op != opHello || json.Unmarshal(p.Data, &hello) != nil || hello.Interval <= 0 {
+		return 0, fmt.Errorf("the gateway begins with operation %d, expected %d", p.Op, opHello)
+	}
+	return time.Duration(hello.Interval) * time.Millisecond, nil
+}
+
+// begin resumes the session, or begins a new one.
+func (s *shard) begin(ctx context.Context, conn *websocket.Conn) error {
+	token := s.Token
+	if s.session != "" {
+		return wsjson.Write(ctx, conn, order{opResume, map[string]any{
+			"token": token, "session_id": s.session, "seq": s.sequence.Load(),
+		}})
+	}
+	return wsjson.Write(ctx, conn, order{opIdentify, map[string]any{
+		"token": token, "intents": Intents, "shard": [2]int{s.id, s.count},
+		"properties": map[string]string{"os": runtime.GOOS, "browser": "signalbox", "device": "signalbox"},
+	}})
+}
+
+// take takes events until the connection ends, and tells why it did.
+func (s *shard) take(ctx context.Context, conn *websocket.Conn, beats *heartbeats) error {
+	for {
+		var p payload
+		if err := wsjson.Read(ctx, conn, &p); err != nil {
+			return s.closed(err)
+		}
+		switch p.Op {
+		case opDispatch:
+			s.dispatch(ctx, p)
+			s.sequence.Store(p.Seq)
+		case opHeartbeat:
+			if err := beats.send(ctx); err != nil {
+				return err
+			}
+		case opHeartbeatAck:
+			beats.acked.Store(true)
+		case opReconnect:
+			return errors.New("told to connect anew")
+		case opInvalidSession:
+			if string(p.Data) != "true" {
+				s.forget()
+			}
+			return errors.New("told that the session does not go on")
+		}
+	}
+}
+
+// closed reads the end of a connection.
+func (s *shard) closed(err error) error {
+	code := int(websocket.CloseStatus(err))
+	switch code {
+	case 4003, 4007, 4009: // not identified, wrong sequence, session timed out
+		s.forget()
+	case 1000, 1001:
+		s.forget()
+	}
+	if refused := fatalClose(code); refused != nil {
+		return refused
+	}
+	return fmt.Errorf("the gateway's connection ended: %w", err)
+}
+
+// works notes whether events come over the connection.
+func (s *shard) works(now bool) {
+	switch {
+	case now && !s.working:
+		s.Connected(1)
+	case !now && s.working:
+		s.Connected(-1)
+	}
+	s.working = now
+}
+
+// forget makes the next connection begin a new session.
+func (s *shard) forget() {
+	s.session, s.resumeURL = "", ""
+	s.sequence.Store(0)
+}
+
+// dispatch hands an event on. Nothing of guilds and members is kept.
+func (s *shard) dispatch(ctx context.Context, p payload) {
+	switch p.Type {
+	case "READY":
+		var ready struct {
+			SessionID string `json:"session_id"`
+			ResumeURL string `json:"resume_gateway_url"`
+		}
+		if err := json.Unmarshal(p.Data, &ready); err != nil || ready.SessionID == "" {
+			s.log.WarnContext(ctx, "the session can't be resumed later", "error", err)
+		}
+		s.session, s.resumeURL, s.failed = ready.SessionID, ready.ResumeURL, 0
+		s.works(true)
+		s.log.InfoContext(ctx, "connected to Discord")
+	case "RESUMED":
+		s.failed = 0
+		s.works(true)
+		s.log.DebugContext(ctx, "connected to Discord again")
+	}
+	s.Event(ctx, p.Type, p.Data)
+}
+
+// heartbeats tell the gateway that we are there, and notice when it is not.
+type heartbeats struct {
+	*shard
+	conn  *websocket.Conn
+	every time.Duration
+	acked atomic.Bool
+}
+
+// keep sends a heartbeat at each interval, the first after a part of one, until ctx ends. It fails when the last one
+// was not answered.
+func (h *heartbeats) keep(ctx context.Context) error {
+	wait := time.Duration(h.Jitter() * float64(h.every))
+	for {
+		select {
+		case <-h.Clock.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		wait = h.every
+		if !h.acked.Swap(false) {
+			return errors.New("the last heartbeat was not answered")
+		}
+		if err := h.send(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (h *heartbeats) send(ctx context.Context) error {
+	var last any // null before the first event
+	if seq := h.sequence.Load(); seq > 0 {
+		last = seq
+	}
+	return wsjson.Write(ctx, h.conn, order{opHeartbeat, last})
+}

@@ -1,0 +1,4 @@
+package store
+
+// SearchSQL is what Search asks.
+const SearchSQL = searchSQL
