@@ -165,11 +165,11 @@ func Becomes(t testing.TB, ctx context.Context, script string) {
 // lookEvery is how often a page is asked. A page would ask itself without delay, but one that comes back from Chromium's cache of pages may do so no more.
 const lookEvery = 50 * time.Millisecond
 
-// asked asks the page that is there now.
+// asked asks the page that is there now; what it does not have yet is not true.
 func asked(ctx context.Context, script string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return chromedp.Run(ctx, chromedp.Evaluate[bool](script))
+	return chromedp.Run(ctx, chromedp.Evaluate[bool](`Boolean(`+script+`)`))
 }
 
 // gone reports whether a script failed because the page that it ran on was left.
