@@ -89,13 +89,18 @@ func (c *contents) open() (service, error) {
 	return calls(content.Service, c.tools), nil
 }
 
-// only gives what serves one site by itself, with all that belongs to it below its own start.
-func (c *contents) only(ctx context.Context, slug string) (*site.Server, error) {
+// named finds the site that a command names by its slug.
+func (c *contents) named(ctx context.Context, slug string) (store.Site, error) {
 	found, err := c.store.Site(ctx, slug)
 	if errors.Is(err, store.ErrNotFound) || err == nil && found.Off {
-		return nil, fmt.Errorf("site: there is none with the slug %q that is switched on: it is the part of its address behind %s/", slug, sitePath)
+		return found, fmt.Errorf("site: there is none with the slug %q that is switched on: it is the part of its address behind %s/", slug, sitePath)
 	}
-	if err != nil {
+	return found, err
+}
+
+// only gives what serves one site by itself, with all that belongs to it below its own start.
+func (c *contents) only(ctx context.Context, slug string) (*site.Server, error) {
+	if _, err := c.named(ctx, slug); err != nil {
 		return nil, err
 	}
 	cfg := c.shown
