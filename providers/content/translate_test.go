@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/registry"
@@ -94,8 +95,8 @@ func TestPagesInSeveralLanguages(t *testing.T) {
 		}
 	})
 	t.Run("its history is restored", func(t *testing.T) {
-		content := h.Store.In(h.Site, "")
-		revisions, err := content.History(t.Context(), "translation", german()["id"].(string))
+		site := h.Store.In(h.Site, "")
+		revisions, err := site.History(t.Context(), "translation", german()["id"].(string))
 		if err != nil || len(revisions) < 3 {
 			t.Fatal(revisions, err)
 		}
@@ -142,16 +143,16 @@ func TestPagesInSeveralLanguages(t *testing.T) {
 		if err := remove(contenttest.Editor); code(err) != registry.CodeInvalidInput {
 			t.Errorf("a second time: %v", err)
 		}
-		content := h.Store.In(h.Site, "")
-		bin, err := content.Bin(t.Context())
+		site := h.Store.In(h.Site, "")
+		bin, err := site.Bin(t.Context())
 		if err != nil || len(bin) != 1 || bin[0].Kind != "translation" {
 			t.Fatalf("the bin has %+v, %v", bin, err)
 		}
 		if err := h.Restore(t.Context(), contenttest.Editor, bin[0].ID); err != nil || german() == nil {
 			t.Errorf("%v, %v", german(), err)
 		}
-		if site, err := h.Store.Site(t.Context(), store.House); err != nil || len(site.Locales) != 1 {
-			t.Errorf("the site has %v, %v", site.Locales, err)
+		if house, err := h.Store.Site(t.Context(), store.House); err != nil || len(house.Locales) != 1 {
+			t.Errorf("the site has %v, %v", house.Locales, err)
 		}
 		if err := remove(contenttest.Editor); err != nil {
 			t.Fatal(err)
@@ -214,6 +215,10 @@ func TestPostsInSeveralLanguages(t *testing.T) {
 		h.Do("updateEntry", object{"id": id, "locale": "de", "title": "Brennofen", "status": "published"})
 		if got := said(h.Items("getEntry", object{"id": id, "includeContent": true}), "de"); got["title"] != "Brennofen" || got["status"] != "published" {
 			t.Errorf("got %v", got)
+		}
+		_, err := h.UseAt(t.Context(), contenttest.Operator, "updateEntry", object{"id": id, "locale": "de", "title": "Ofen"}, nil, "7")
+		if refused := registry.AsError(err); refused == nil || refused.Field != content.VersionField {
+			t.Errorf("of a version that was not: %v", err)
 		}
 		h.Do("updateEntry", object{"id": id, "locale": "de", "status": "archived"})
 		entry := h.Items("getEntry", object{"id": id, "includeContent": true})
