@@ -3,9 +3,11 @@ package runs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -30,6 +32,12 @@ const (
 	LimitBudget   LimitKind = "budget"    // spending of a calendar month from one Budget
 	LimitUploads  LimitKind = "uploads"   // bytes of files that were sent
 	LimitResults  LimitKind = "results"   // bytes of files that runs made
+
+	// What bounds what a group pays for.
+	LimitGroupDay    = LimitKind(groups.BoundDay)
+	LimitGroupMonth  = LimitKind(groups.BoundMonth)
+	LimitGroupMember = LimitKind(groups.BoundMember) // spending for one member in a calendar month
+	LimitGroupGuest  = LimitKind(groups.BoundGuest)  // runs a day of somebody without credit of their own
 )
 
 // LimitUse is how much of a limit is used. Days and months are those of UTC.
@@ -62,6 +70,14 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("your %s take %s of %s: delete runs that you need no more, or ask the operator for more room", e.Kind, assets.Words(e.Used), assets.Words(e.Limit))
 	case LimitBudget:
 		return e.capped("this month from this budget, such as the API key's,")
+	case LimitGroupDay:
+		return e.capped("today by this group")
+	case LimitGroupMonth:
+		return e.capped("this month by this group")
+	case LimitGroupMember:
+		return e.capped("this month by this group for you")
+	case LimitGroupGuest:
+		return fmt.Sprintf("this group pays for %d runs a day of who has no credit of their own, and %d were made: there is room again %s", e.Limit, e.Used, e.when())
 	default:
 		return e.capped("this month")
 	}
@@ -126,9 +142,20 @@ func (u Usage) Warnings() (near []LimitUse) {
 
 // Refusal is why a run that may cost amount has no room, or nil.
 func (u Usage) Refusal(amount billing.NanoUSD, now time.Time) error {
-	for _, use := range u.uses() {
+	return refusal(u.uses(), amount, now)
+}
+
+// CapRefusal is Refusal by what bounds spending alone.
+func (u Usage) CapRefusal(amount billing.NanoUSD, now time.Time) error {
+	return refusal(slices.DeleteFunc(u.uses(), func(use LimitUse) bool { return !use.caps() }), amount, now)
+}
+
+func (u LimitUse) caps() bool { return u.Kind == LimitDayCap || u.Kind == LimitMonthCap }
+
+func refusal(uses []LimitUse, amount billing.NanoUSD, now time.Time) error {
+	for _, use := range uses {
 		need := int64(1)
-		if use.Kind == LimitDayCap || use.Kind == LimitMonthCap {
+		if use.caps() {
 			need = int64(amount)
 		}
 		if need > 0 && use.Used+need > use.Limit {
