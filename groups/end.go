@@ -114,6 +114,7 @@ func Shares(left billing.NanoUSD, given []Sponsor) []billing.NanoUSD {
 
 // Ended is a party that is over.
 type Ended struct {
+	Platform    string
 	Chat        json.RawMessage
 	Given, Left billing.NanoUSD
 }
@@ -178,24 +179,24 @@ func (s *Store) tellEnds(ctx context.Context, tell func(context.Context, Ended) 
 	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		failed = nil
 		rows, err := tx.Query(ctx, `
-			SELECT p.id::text, p.chat, p.ended_at, p.left_over, (SELECT coalesce(sum(amount), 0)::bigint FROM group_gifts WHERE fund = p.id)
-			FROM group_parties p WHERE p.ended_at IS NOT NULL AND p.told_at IS NULL ORDER BY p.ended_at FOR UPDATE SKIP LOCKED`)
+			SELECT p.id::text, g.platform, p.chat, p.ended_at, p.left_over, (SELECT coalesce(sum(amount), 0)::bigint FROM group_gifts WHERE fund = p.id)
+			FROM group_parties p JOIN groups g ON g.id = p.group_id
+			WHERE p.ended_at IS NOT NULL AND p.told_at IS NULL ORDER BY p.ended_at FOR UPDATE OF p SKIP LOCKED`)
 		if err != nil {
 			return fmt.Errorf("look for parties to tell of: %w", err)
 		}
 		type row struct {
-			ID   string
-			Chat []byte
-			At   time.Time
-			Left billing.NanoUSD
-			Sum  billing.NanoUSD
+			ID, Platform string
+			Chat         []byte
+			At           time.Time
+			Left, Given  billing.NanoUSD
 		}
 		over, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 		if err != nil {
 			return fmt.Errorf("look for parties to tell of: %w", err)
 		}
 		for _, p := range over {
-			err := tell(ctx, Ended{Chat: p.Chat, Given: p.Sum, Left: p.Left})
+			err := tell(ctx, Ended{Platform: p.Platform, Chat: p.Chat, Given: p.Given, Left: p.Left})
 			if err != nil && now.Sub(p.At) < toldWithin {
 				failed = errors.Join(failed, fmt.Errorf("tell of the end of party %s: %w", p.ID, err))
 				continue

@@ -150,6 +150,15 @@ func (u Usage) CapRefusal(amount billing.NanoUSD, now time.Time) error {
 	return refusal(slices.DeleteFunc(u.uses(), func(use LimitUse) bool { return !use.caps() }), amount, now)
 }
 
+// OfGroup reports whether the limit bounds what a group pays for.
+func (u LimitUse) OfGroup() bool {
+	switch u.Kind {
+	case LimitGroupDay, LimitGroupMonth, LimitGroupMember, LimitGroupGuest:
+		return true
+	}
+	return false
+}
+
 func (u LimitUse) caps() bool { return u.Kind == LimitDayCap || u.Kind == LimitMonthCap }
 
 func refusal(uses []LimitUse, amount billing.NanoUSD, now time.Time) error {

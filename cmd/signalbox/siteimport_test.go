@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
@@ -17,14 +19,14 @@ import (
 
 func TestSiteImport(t *testing.T) {
 	t.Parallel()
-	a := newApp(Config{}, slog.New(slog.DiscardHandler))
+	a := newApp(config.Config{}, slog.New(slog.DiscardHandler))
 	a.cfg.DataDir = t.TempDir()
-	a.db = &database{pool: postgrestest.New(t)}
+	a.db = &database.DB{Pool: postgrestest.New(t)}
 	files, err := assets.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.media = media.Store{Assets: assets.New(a.db.pool, files, 0), Client: outbound.NewClient(nil)}
+	a.media = media.Store{Assets: assets.New(a.db.Pool, files, 0), Client: outbound.NewClient(nil)}
 	if _, err := a.content.open(); err != nil {
 		t.Fatal(err)
 	}

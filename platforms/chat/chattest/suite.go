@@ -47,6 +47,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, sayings())
 	maps.Copy(all, siteWork())
 	maps.Copy(all, askings())
+	maps.Copy(all, wallets())
 	return all
 }
 

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"path"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -55,6 +57,7 @@ type World struct {
 	Ledger   *billing.Ledger
 	People   *users.Store
 	Files    *Files
+	Groups   *groups.Store
 	// Link is what the house gives as public addresses of outputs.
 	Link func(run runs.Run, output int) string
 	// Operator is what the operator of the house says.
@@ -72,6 +75,9 @@ type World struct {
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
+	// Late is by how much the clock of groups' parties is ahead.
+	Late *atomic.Int64
+
 	Runs    *runner.Service
 	Router  *router.Router
 	stopRun func()
@@ -83,7 +89,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 	w := &World{
 		t: t, Harness: h,
 		Loader: registrytest.NewLoader("tools", tools...), Provider: registrytest.NewService("test"), Asking: &registrytest.Asking{},
-		Files: &Files{content: map[string]stored{}},
+		Files: &Files{content: map[string]stored{}}, Late: new(atomic.Int64),
 	}
 	if house, ok := h.(interface{ House() *pgxpool.Pool }); ok {
 		w.Pool = house.House() // the platform and the house know the same people, as in the program
@@ -91,6 +97,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 		w.Pool = postgrestest.New(t)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
+	w.Groups = groups.New(groups.Config{Pool: w.Pool, Ledger: w.Ledger, Now: w.groupsNow})
 	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader}})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +146,7 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.Router, err = router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log,
 		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example,
 	})
 	if err != nil {
@@ -154,6 +161,8 @@ func (w *World) Start() {
 	}
 	w.stopRun = w.receive(ctx, connection)
 }
+
+func (w *World) groupsNow() time.Time { return time.Now().Add(time.Duration(w.Late.Load())) }
 
 // places reports whether an account works on the site.
 func (w *World) places(ctx context.Context, accountID string) (bool, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -32,6 +33,7 @@ type Config struct {
 	Runs      turn.Runs
 	Accounts  turn.Accounts
 	Wallets   turn.Wallets
+	Groups    turn.Groups
 	Logger    *slog.Logger
 
 	Operator    turn.Operator
@@ -76,8 +78,8 @@ func NewRouter(cfg Config) (*Router, error) {
 	switch {
 	case cfg.Deliverer == nil || cfg.Pool == nil || cfg.Tools == nil || cfg.Runs == nil:
 		return nil, errors.New("chat: Deliverer, Pool, Tools and Runs are needed")
-	case cfg.Accounts == nil || cfg.Wallets == nil || cfg.Logger == nil:
-		return nil, errors.New("chat: Accounts, Wallets and Logger are needed")
+	case cfg.Accounts == nil || cfg.Wallets == nil || cfg.Groups == nil || cfg.Logger == nil:
+		return nil, errors.New("chat: Accounts, Wallets, Groups and Logger are needed")
 	}
 	cfg.Concurrency = defaultTo(cfg.Concurrency, 32)
 	cfg.Waiting = defaultTo(cfg.Waiting, 10_000)
@@ -88,7 +90,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Commands: ownCommands(cfg.Operator, cfg.Site != nil, cfg.Agent != nil), Log: cfg.Logger.With("component", "chat"),
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Commands: ownCommands(cfg.Operator, cfg.Site != nil, cfg.Agent != nil), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
 	return r, nil
@@ -434,8 +436,11 @@ func handleMessage(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	return chatter(ctx, t)
 }
 
-// handleMembership: somebody who comes back is offered what was missed.
+// handleMembership: somebody who comes back is offered what was missed; a group that the bot was removed from has no wallet any more.
 func handleMembership(ctx context.Context, t *turn.Turn) error {
+	if t.In.Membership == chat.MemberRemoved {
+		return menus.GroupLeft(ctx, t)
+	}
 	if t.In.Membership != chat.MemberJoined || t.In.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
@@ -459,6 +464,20 @@ func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
 	if _, err := t.Reply(ctx, t.Apology(code)); err != nil {
 		t.Services.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
+}
+
+// PartyOver tells a group that its party is over.
+func (r *Router) PartyOver(ctx context.Context, e groups.Ended) error {
+	var where store.Target
+	if err := store.Unmarshal(e.Chat, &where); err != nil {
+		return err
+	}
+	platform := r.services.Deliverer.Platform(e.Platform)
+	if platform == nil {
+		return fmt.Errorf("%s is no platform here", e.Platform)
+	}
+	_, err := platform.Post(ctx, chat.Message{To: where.Chat.Place, Text: menus.PartyOver(r.services.Deliverer.Voice(where.Language), e)})
+	return err
 }
 
 // activeRuns lists the runs of our platforms that are not over.

@@ -121,7 +121,7 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 	case errors.As(cause, &short):
 		m.Text = Insufficient(ctx, t, short, t.ReadByOthers())
 	case errors.As(cause, &limit):
-		m.Text = chat.Lines(t.Say.Text("limit.over"), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
+		m.Text = chat.Lines(t.Say.Text(words.OverKey(limit.LimitUse)), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
 		m.Text = t.Say.Text("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:

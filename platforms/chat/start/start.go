@@ -56,6 +56,11 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
 		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: CallContext(t), Quote: t.In.Quote,
 	}
+	wallet, _, err := t.GroupWallet(ctx)
+	if err != nil {
+		return turn.Nothing, err
+	}
+	request.Group = wallet.ID
 	request.Approval = d.Approval
 	bound, err := t.Services.Runs.Bind(ctx, request)
 	if err != nil {
@@ -75,10 +80,11 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	if err != nil {
 		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
-	if bound.Request.Asking, err = asking(ctx, t, quote); err != nil {
+	payer := payerOf(ctx, t, wallet.ID, quote)
+	if bound.Request.Asking, err = asking(ctx, t, payer, quote); err != nil {
 		return turn.Nothing, fmt.Errorf("find out whether to ask about a price: %w", err)
 	}
-	return acceptRun(ctx, t, d, bound, quote)
+	return acceptRun(ctx, t, d, bound, quote, payer)
 }
 
 // CallContext says for whom and where a run is asked for, as far as the platform tells.
@@ -98,10 +104,11 @@ func Conversation(t *turn.Turn) string {
 }
 
 // acceptRun shows the status message and asks for the run. The message comes first, so that the run knows
-// from its first moment where its state is shown.
-func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote) (turn.Outcome, error) {
+// from its first moment where its state is shown. payer is the fund of a group that will pay, as it looks.
+func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, payer string) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview(),
+		Group: bound.Request.Group, Payer: payer}
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
 	usual := first.Text.String()
 	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
@@ -187,20 +194,19 @@ func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.
 	return values, nil
 }
 
-// warnOfLimits tells the person which of their limits are nearly used up, each once as long as it lasts.
+// warnOfLimits tells the person which of their limits are nearly used up, and the group which of its own, each once as long as it lasts.
 func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
-	var text chat.Text
 	for _, use := range run.Warnings {
-		if t.Services.Warnings.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
-			text = chat.Lines(text, t.Say.Text("limit.near"), show.Styled(words.Limit(t.Say.Voice, use)))
+		whose, to := run.AccountID, t.Aside()
+		if use.OfGroup() {
+			whose, to = run.Group, t.Openly()
 		}
-	}
-	if text == nil {
-		return
-	}
-	t = t.Aside()
-	if _, err := t.Reply(ctx, text); err != nil {
-		t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+		if !t.Services.Warnings.Once(fmt.Sprint(whose, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
+			continue
+		}
+		if _, err := to.Reply(ctx, chat.Lines(t.Say.Text(words.NearKey(use)), show.Styled(words.Limit(t.Say.Voice, use)))); err != nil {
+			t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -29,6 +30,7 @@ type Services struct {
 	Runs      Runs
 	Accounts  Accounts
 	Wallets   Wallets
+	Groups    Groups
 	Operator  Operator
 	// DefaultTool is the tool that words without a command are offered to, by id or command; nil or empty: the one used most.
 	DefaultTool Saying
@@ -65,6 +67,8 @@ type Runs interface {
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Delete(ctx context.Context, runID, accountID string) error
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+	Payer(ctx context.Context, groupID, accountID string, price billing.NanoUSD) (string, error)
+	GroupSpent(ctx context.Context, groupID, accountID string) (groups.Spent, error)
 	MarkDelivered(ctx context.Context, runID string) error
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (string, registry.MediaInfo, error)
