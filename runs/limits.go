@@ -46,6 +46,7 @@ type LimitUse struct {
 	Limit  int64 // runs, nano-dollars, or bytes
 	Used   int64
 	FreeAt time.Time // when it begins anew; zero for LimitAtOnce: when a run ends
+	Budget string    // the name of the pot, of LimitBudget in a warning
 }
 
 // LimitError refuses a run that a limit does not leave room for. It is a *registry.Error with
@@ -117,11 +118,11 @@ type Usage struct {
 // uses lists the limits that are set, with what is used of them.
 func (u Usage) uses() (uses []LimitUse) {
 	for _, use := range []LimitUse{
-		{LimitAtOnce, int64(u.Limits.AtOnce), int64(u.AtOnce), time.Time{}},
-		{LimitPerDay, int64(u.Limits.PerDay), int64(u.Today), u.DayEnds},
-		{LimitDayCap, u.Limits.DayCap, int64(u.SpentDay), u.DayEnds},
-		{LimitMonthCap, u.Limits.MonthCap, int64(u.SpentMonth), u.MonthEnds},
-		{LimitResults, u.Limits.ResultBytes, u.Results, time.Time{}},
+		{Kind: LimitAtOnce, Limit: int64(u.Limits.AtOnce), Used: int64(u.AtOnce)},
+		{Kind: LimitPerDay, Limit: int64(u.Limits.PerDay), Used: int64(u.Today), FreeAt: u.DayEnds},
+		{Kind: LimitDayCap, Limit: u.Limits.DayCap, Used: int64(u.SpentDay), FreeAt: u.DayEnds},
+		{Kind: LimitMonthCap, Limit: u.Limits.MonthCap, Used: int64(u.SpentMonth), FreeAt: u.MonthEnds},
+		{Kind: LimitResults, Limit: u.Limits.ResultBytes, Used: u.Results},
 	} {
 		if use.Limit > 0 {
 			uses = append(uses, use)
@@ -133,7 +134,7 @@ func (u Usage) uses() (uses []LimitUse) {
 // Warnings lists the limits of days and months of which at least 80 % is used.
 func (u Usage) Warnings() (near []LimitUse) {
 	for _, use := range u.uses() {
-		if use.Kind != LimitAtOnce && use.Kind != LimitResults && use.Used >= use.Limit-use.Limit/5 {
+		if use.Kind != LimitAtOnce && use.Kind != LimitResults && use.Near() {
 			near = append(near, use)
 		}
 	}
@@ -158,6 +159,9 @@ func (u LimitUse) OfGroup() bool {
 	}
 	return false
 }
+
+// Near reports whether at least 80 % of the limit is used.
+func (u LimitUse) Near() bool { return u.Used >= u.Limit-u.Limit/5 }
 
 func (u LimitUse) caps() bool { return u.Kind == LimitDayCap || u.Kind == LimitMonthCap }
 

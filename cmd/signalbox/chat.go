@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/providers/canvas"
 	tryouts "github.com/signalbox/signalbox/providers/canvas/example"
 	"github.com/signalbox/signalbox/registry"
@@ -239,6 +240,35 @@ func (p *chatPlatforms) filePath(owner string, ref registry.Media, name string) 
 // names are the platforms besides the web.
 func (p *chatPlatforms) names() []string {
 	return slices.DeleteFunc(p.deliverer.Platforms(), func(name string) bool { return name == web.Platform })
+}
+
+// warnOfLimits tells the owner of a run which of their limits, and of their keys', are nearly used up.
+func (a *app) warnOfLimits(ctx context.Context, run runs.Run) {
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	fresh, err := a.runs.Warn(ctx, run)
+	for _, use := range fresh {
+		err = errors.Join(err, a.warn(ctx, run.AccountID, use))
+	}
+	if err != nil {
+		a.log.Warn("a limit that is nearly used up was not told", "account", run.AccountID, "error", err)
+	}
+}
+
+// tellWithin is how long it is tried to tell somebody of a limit.
+const tellWithin = time.Minute
+
+func (a *app) warn(ctx context.Context, accountID string, use runs.LimitUse) error {
+	owner, err := a.users.ByID(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	texts, err := i18n.Load()
+	if err != nil {
+		return err
+	}
+	voice := texts.Voice(owner.Language)
+	return a.tellPerson(ctx, owner.ID, voice.Line(words.NearKey(use))+"\n"+i18n.Joined(words.Limit(voice, use)))
 }
 
 // tellPerson says something to the owner of an account, in the page's chat and in a private one of Telegram.

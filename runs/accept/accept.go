@@ -96,6 +96,9 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if b.Request.Approval != runs.ApproveNothing && a.Record.Status == runs.StatusAwaitingConfirmation {
 		s.tellDeferred(ctx, &a.Record.Run)
 	}
+	if s.Config.Warn != nil && len(a.Record.Warnings) > 0 && len(a.Record.Origin.Target) == 0 {
+		go s.Config.Warn(context.WithoutCancel(ctx), a.Record.Run)
+	}
 	return a.Record.Run, nil
 }
 

@@ -378,3 +378,40 @@ func (c *crowd) tend(t *testing.T) (told []groups.Ended) {
 	}
 	return told
 }
+
+func TestWarningsComeOnce(t *testing.T) {
+	t.Parallel()
+	told := make(chan runs.Run, 10)
+	h := newHouse(t, func(c *runs.Config) { c.Warn = func(_ context.Context, run runs.Run) { told <- run } }, aCent())
+	user := h.user(t, billing.Dollar)
+	byKey := sing(user)
+	byKey.Budget = runs.Budget{Name: "key:1", Limit: 5 * cent}
+	for range 3 {
+		h.accept(t, byKey)
+	}
+	for n := 4; n <= 5; n++ {
+		if run := h.accept(t, byKey); len(run.Warnings) != 1 || run.Warnings[0].Kind != runs.LimitBudget || run.Warnings[0].Used != int64(n)*int64(cent) {
+			t.Fatalf("run %d warns of %+v", n, run.Warnings)
+		}
+		select {
+		case run := <-told:
+			fresh, err := h.Warn(t.Context(), run)
+			if err != nil || (len(fresh) == 1) != (n == 4) {
+				t.Errorf("run %d tells of %+v, %v", n, fresh, err)
+			}
+		case <-t.Context().Done():
+			t.Fatal("nobody was told")
+		}
+	}
+	if len(told) != 0 {
+		t.Errorf("runs below 80 %% were told")
+	}
+	other := byKey
+	other.Budget.Name = "key:2"
+	for range 4 {
+		h.accept(t, other)
+	}
+	if fresh, err := h.Warn(t.Context(), <-told); err != nil || len(fresh) != 1 {
+		t.Errorf("another key tells of %+v, %v", fresh, err)
+	}
+}

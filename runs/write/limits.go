@@ -177,6 +177,9 @@ func (u *usages) admit(a *Acceptance) {
 	}
 	used.Add(price)
 	a.Record.Warnings = used.Warnings()
+	if budget := u.budgetUse(a); budget.Limit > 0 && budget.Near() {
+		a.Record.Warnings = append(a.Record.Warnings, budget)
+	}
 }
 
 // budgetKey names a budget among those of all accounts.
@@ -203,14 +206,18 @@ func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
 // draw takes what a run may cost from its budget, or says why there is no room. A run that awaits confirmation draws
 // on it, too.
 func (u *usages) draw(a *Acceptance) error {
-	key, need := budgetKey{a.Record.AccountID, a.Budget.Name}, a.Record.Quote.Held()
-	spent := u.budgets[key]
-	if a.Budget.Limit == 0 || need == 0 || spent+need <= a.Budget.Limit {
-		u.budgets[key] += need
+	use, need := u.budgetUse(a), a.Record.Quote.Held()
+	if use.Limit == 0 || need == 0 || use.Used+int64(need) <= use.Limit {
+		u.budgets[budgetKey{a.Record.AccountID, a.Budget.Name}] += need
 		return nil
 	}
-	return &runs.LimitError{
-		LimitUse: runs.LimitUse{Kind: runs.LimitBudget, Limit: int64(a.Budget.Limit), Used: int64(spent), FreeAt: u.month.AddDate(0, 1, 0)},
-		Need:     int64(need), Now: u.now,
+	return &runs.LimitError{LimitUse: use, Need: int64(need), Now: u.now}
+}
+
+// budgetUse is how much of a request's budget is used.
+func (u *usages) budgetUse(a *Acceptance) runs.LimitUse {
+	return runs.LimitUse{
+		Kind: runs.LimitBudget, Limit: int64(a.Budget.Limit), Used: int64(u.budgets[budgetKey{a.Record.AccountID, a.Budget.Name}]),
+		FreeAt: u.month.AddDate(0, 1, 0), Budget: a.Budget.Name,
 	}
 }

@@ -11,6 +11,7 @@ func wallets() map[string]func(*scene) {
 		"a group has a wallet that sponsors fill, and who pays is said with the price": groupWallet,
 		"those who run a group bound what its wallet spends":                           groupBudgets,
 		"a party pays for everybody until its end, which is told":                      party,
+		"what is left in a group's wallet goes back when the bot is removed":           walletLeft,
 		"a wallet is about groups":                                                     walletAlone,
 	}
 }
@@ -125,6 +126,19 @@ func party(s *scene) {
 	}
 	s.say("/balance")
 	s.AwaitText(s.room, "You have $0.95 to spend.")
+}
+
+func walletLeft(s *scene) {
+	group := s.sponsored()
+	if group.none() {
+		return
+	}
+	extra[Expeller](s).Expel(s.t, s.anna, group)
+	account := s.LastAccount().ID
+	s.eventually("money back", func() bool {
+		b, err := s.Ledger.Balance(s.t.Context(), account)
+		return err == nil && b.Available == signupCredit
+	})
 }
 
 func walletAlone(s *scene) {

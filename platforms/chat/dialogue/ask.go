@@ -65,8 +65,13 @@ const (
 // what the person got last in this chat.
 func compose(ctx context.Context, t *turn.Turn, tool *registry.Tool) (agent.Question, error) {
 	where := store.Target{Chat: t.In.Chat, Request: t.In.Answers(), Language: t.Language(), Person: t.In.From.ExternalID, Asked: t.In.IDs[0]}
+	wallet, _, err := t.GroupWallet(ctx)
+	if err != nil {
+		return agent.Question{}, err
+	}
 	q := agent.Question{
-		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Context: start.CallContext(t),
+		Group: wallet.ID,
+		Text:  strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Context: start.CallContext(t),
 		Origin: runs.Origin{Platform: t.In.Platform, Target: where.Encode()}, May: may(t),
 	}
 	if tool != nil {

@@ -297,7 +297,6 @@ func (r *Router) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		r.services.Warnings.Prune(time.Now())
 		err := errors.Join(r.inbox.prune(ctx), r.services.Store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.services.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
@@ -354,6 +353,9 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	}
 	if t.Overheard() {
 		return nil
+	}
+	if t.In.Membership == chat.MemberRemoved && t.In.Chat.Kind != chat.ChatPrivate {
+		return menus.GroupLeft(ctx, t) // whoever did it
 	}
 	if t.Account, err = t.Services.Accounts.Identify(ctx, t.In.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
@@ -436,11 +438,8 @@ func handleMessage(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	return chatter(ctx, t)
 }
 
-// handleMembership: somebody who comes back is offered what was missed; a group that the bot was removed from has no wallet any more.
+// handleMembership: somebody who comes back is offered what was missed.
 func handleMembership(ctx context.Context, t *turn.Turn) error {
-	if t.In.Membership == chat.MemberRemoved {
-		return menus.GroupLeft(ctx, t)
-	}
 	if t.In.Membership != chat.MemberJoined || t.In.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}

@@ -196,13 +196,14 @@ func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.
 
 // warnOfLimits tells the person which of their limits are nearly used up, and the group which of its own, each once as long as it lasts.
 func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
-	for _, use := range run.Warnings {
-		whose, to := run.AccountID, t.Aside()
+	fresh, err := t.Services.Runs.Warn(ctx, run)
+	if err != nil {
+		t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+	}
+	for _, use := range fresh {
+		to := t.Aside()
 		if use.OfGroup() {
-			whose, to = run.Group, t.Openly()
-		}
-		if !t.Services.Warnings.Once(fmt.Sprint(whose, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
-			continue
+			to = t.Openly()
 		}
 		if _, err := to.Reply(ctx, chat.Lines(t.Say.Text(words.NearKey(use)), show.Styled(words.Limit(t.Say.Voice, use)))); err != nil {
 			t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
@@ -40,8 +39,7 @@ type Services struct {
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
-	Recents  input.Recents
-	Warnings Warnings
+	Recents input.Recents
 
 	// AnswerWait is how long a question stays open.
 	AnswerWait time.Duration
@@ -67,6 +65,7 @@ type Runs interface {
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Delete(ctx context.Context, runID, accountID string) error
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+	Warn(ctx context.Context, run runs.Run) (fresh []runs.LimitUse, err error)
 	Payer(ctx context.Context, groupID, accountID string, price billing.NanoUSD) (string, error)
 	GroupSpent(ctx context.Context, groupID, accountID string) (groups.Spent, error)
 	MarkDelivered(ctx context.Context, runID string) error
@@ -134,23 +133,4 @@ func (s Saying) Now() string {
 		return ""
 	}
 	return s()
-}
-
-// Warnings remembers which warnings people have had, so that each comes once, and until when they hold.
-type Warnings struct{ seen sync.Map }
-
-// Once reports whether a warning has not been given yet, and notes it until it holds no more.
-func (w *Warnings) Once(warning string, until time.Time) bool {
-	_, before := w.seen.LoadOrStore(warning, until)
-	return !before
-}
-
-// Prune forgets warnings that hold no more.
-func (w *Warnings) Prune(now time.Time) {
-	w.seen.Range(func(key, until any) bool {
-		if until.(time.Time).Before(now) {
-			w.seen.Delete(key)
-		}
-		return true
-	})
 }
