@@ -476,6 +476,9 @@ func (r *Router) PartyOver(ctx context.Context, e groups.Ended) error {
 		return fmt.Errorf("%s is no platform here", e.Platform)
 	}
 	_, err := platform.Post(ctx, chat.Message{To: where.Chat.Place, Text: menus.PartyOver(r.services.Deliverer.Voice(where.Language), e)})
+	if errors.Is(err, chat.ErrUnreachable) {
+		return nil // the group is gone
+	}
 	return err
 }
 
