@@ -10,7 +10,6 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
-	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
@@ -157,9 +156,8 @@ func (a *app) startChat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wallets := groups.New(groups.Config{Pool: a.db.Pool, Ledger: a.ledger, Record: a.users.Record})
 	p.router, err = router.NewRouter(router.Config{
-		Deliverer: p.deliverer, Pool: a.db.Pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Groups: wallets, Logger: a.log,
+		Deliverer: p.deliverer, Pool: a.db.Pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Groups: a.groupWallets(), Logger: a.log,
 		Operator:     turn.Operator{Support: a.rules.Says(houserules.Support), Terms: a.rules.Says(houserules.Terms), Privacy: a.rules.Says(houserules.Privacy), Buying: a.buying},
 		DefaultTool:  a.rules.Says(houserules.DefaultTool),
 		Agent:        agent,
@@ -174,27 +172,8 @@ func (a *app) startChat(ctx context.Context) error {
 		return err
 	}
 	a.onStop("chat router", p.router.Stop)
-	a.background("wallets of groups", func(ctx context.Context) { a.tendGroups(ctx, wallets) })
+	a.background("wallets of groups", a.tendGroups)
 	return nil
-}
-
-// groupsEvery is how often it is looked whether parties are over.
-const groupsEvery = 15 * time.Second
-
-// tendGroups ends parties and tells of it, until ctx ends.
-func (a *app) tendGroups(ctx context.Context, wallets *groups.Store) {
-	tick := time.NewTicker(groupsEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := wallets.Tend(ctx, a.chat.router.PartyOver); err != nil && ctx.Err() == nil {
-			a.log.Warn("parties of groups were not ended, and are looked at again", "error", err)
-		}
-	}
 }
 
 // tried is the example that people see first: the one tool that makes pictures of words without a GPU or a key.

@@ -200,14 +200,25 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 	if err != nil {
 		t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
 	}
+	var own, group chat.Text
 	for _, use := range fresh {
-		to := t.Aside()
+		text := chat.Lines(t.Say.Text(words.NearKey(use)), show.Styled(words.Limit(t.Say.Voice, use)))
 		if use.OfGroup() {
-			to = t.Openly()
+			group = chat.Lines(group, text)
+		} else {
+			own = chat.Lines(own, text)
 		}
-		if _, err := to.Reply(ctx, chat.Lines(t.Say.Text(words.NearKey(use)), show.Styled(words.Limit(t.Say.Voice, use)))); err != nil {
-			t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
-		}
+	}
+	tellWarning(ctx, t.Aside(), own)
+	tellWarning(ctx, t.Openly(), group)
+}
+
+func tellWarning(ctx context.Context, t *turn.Turn, text chat.Text) {
+	if text == nil {
+		return
+	}
+	if _, err := t.Reply(ctx, text); err != nil {
+		t.Services.Log.WarnContext(ctx, "a warning was not told", "error", err)
 	}
 }
 
