@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/groups"
-	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -86,5 +85,5 @@ func closeGroup(ctx context.Context, wallets *groups.Store, ids []string) (strin
 			return fmt.Sprintf("The wallet is closed, and %s went back.", left), err
 		}
 	}
-	return "", registry.Say(registry.CodeInvalidInput, said.GroupNone)
+	return "", registry.Errorf(registry.CodeInvalidInput, "there is no such wallet; it may be closed already")
 }

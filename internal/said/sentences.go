@@ -95,7 +95,6 @@ var (
 	FileUnread              = sentence("fileUnread")
 	GrantMissing            = sentence("grantMissing")
 	GrantUnknown            = sentence("grantUnknown")
-	GroupNone               = sentence("groupNone")
 	GroupPoor               = sentence("groupPoor")
 	HeadersUnread           = sentence("headersUnread")
 	InputNear               = sentence("inputNear")
