@@ -86,6 +86,7 @@ type Question struct {
 	AccountID string
 	Audience  registry.Audience
 	Origin    runs.Origin
+	Group     string      // the group with a wallet where it is asked, see runs.Request
 	Budget    runs.Budget // what tools that only read may draw on unasked
 	Key       runs.Budget // what the model's own words draw on, such as an API key's limit; zero: the account's limits alone
 	Language  string      // in which the asker is told what the program says, BCP 47; empty: English
@@ -242,7 +243,7 @@ func (a *Agent) take(ctx context.Context, q Question, place int, call Call) (run
 	}
 	return a.cfg.Runs.Ask(ctx, runs.Request{
 		AccountID: q.AccountID, ToolID: call.Tool, Values: map[runs.Source]map[string]any{runs.FromArgument: values},
-		Origin: q.Origin, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Context: q.Context,
+		Origin: q.Origin, Group: q.Group, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Context: q.Context,
 	})
 }
 

@@ -58,6 +58,7 @@ var ledgerChecks = [...]string{
 	     WHEN 'hold' THEN m.wallet = -t.amount AND m.held = t.amount AND m.house = 0
 	     WHEN 'release' THEN m.wallet = t.amount AND m.held = -t.amount AND m.house = 0
 	     WHEN 'merge_out' THEN m.wallet = -t.amount AND m.held = 0
+	     WHEN 'gift_out' THEN m.wallet = -t.amount AND m.held = 0
 	     WHEN 'takeback' THEN m.wallet = -t.amount AND m.held = 0
 	     WHEN 'debt_paid' THEN m.wallet = -t.amount AND m.held = 0
 	     WHEN 'return' THEN m.wallet BETWEEN -t.amount AND 0 AND m.held = 0

@@ -36,14 +36,14 @@ func TestPostUnseen(t *testing.T) {
 	b := newBook(t)
 	t.Run("holds and settlements are posted, and repeats are refused", func(t *testing.T) {
 		user, first, second := b.user(t, 100), uuid.NewString(), uuid.NewString()
-		hold := &Moves{Holds: []HoldRequest{{user, first, 10}, {user, uuid.NewString(), 50}}}
+		hold := &Moves{Holds: []HoldRequest{{AccountID: user, RunID: first, Amount: 10}, {AccountID: user, RunID: uuid.NewString(), Amount: 50}}}
 		if _, err := b.unseen(t, hold); err != nil {
 			t.Fatal(err)
 		}
 		b.refuses(t, &Moves{Holds: hold.Holds[:1]})
 		b.wants(t, user, 40, 60)
 		// The end of one run pays for the next, as in Post.
-		m := &Moves{Settlements: []Settlement{{AccountID: user, RunID: first, Cost: 5, Held: 10}}, Holds: []HoldRequest{{user, second, 45}}}
+		m := &Moves{Settlements: []Settlement{{AccountID: user, RunID: first, Cost: 5, Held: 10}}, Holds: []HoldRequest{{AccountID: user, RunID: second, Amount: 45}}}
 		if tried, err := b.unseen(t, m); err != nil || !tried {
 			t.Fatal(tried, err)
 		}
@@ -53,7 +53,7 @@ func TestPostUnseen(t *testing.T) {
 	})
 	t.Run("a wallet that does not cover a hold", func(t *testing.T) {
 		user := b.user(t, 100)
-		b.refuses(t, &Moves{Holds: []HoldRequest{{user, uuid.NewString(), 101}}})
+		b.refuses(t, &Moves{Holds: []HoldRequest{{AccountID: user, RunID: uuid.NewString(), Amount: 101}}})
 		b.wants(t, user, 100, 0)
 	})
 	t.Run("a hold that is not there, or is another", func(t *testing.T) {
@@ -67,15 +67,15 @@ func TestPostUnseen(t *testing.T) {
 	t.Run("an account that was merged since", func(t *testing.T) {
 		from, into := b.user(t, 100), b.user(t, 0)
 		run := uuid.NewString()
-		if _, err := b.unseen(t, &Moves{Holds: []HoldRequest{{from, run, 10}}}); err != nil {
+		if _, err := b.unseen(t, &Moves{Holds: []HoldRequest{{AccountID: from, RunID: run, Amount: 10}}}); err != nil {
 			t.Fatal(err)
 		}
 		b.merge(t, from, into)
-		b.refuses(t, &Moves{Settlements: []Settlement{{from, run, 1, 10, ""}}, Holds: []HoldRequest{{from, uuid.NewString(), 5}}})
+		b.refuses(t, &Moves{Settlements: []Settlement{{from, run, 1, 10, ""}}, Holds: []HoldRequest{{AccountID: from, RunID: uuid.NewString(), Amount: 5}}})
 		b.wants(t, into, 90, 10)
 	})
 	t.Run("without a wallet Post says why", func(t *testing.T) {
-		if tried, err := b.unseen(t, &Moves{Holds: []HoldRequest{{uuid.NewString(), uuid.NewString(), 1}}}); tried || err != nil {
+		if tried, err := b.unseen(t, &Moves{Holds: []HoldRequest{{AccountID: uuid.NewString(), RunID: uuid.NewString(), Amount: 1}}}); tried || err != nil {
 			t.Errorf("tried is %v, the error is %v", tried, err)
 		}
 	})

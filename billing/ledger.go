@@ -43,7 +43,8 @@ func (e ErrInsufficient) Error() string {
 // A hold moves money from a user's wallet to the same user's hold account; Capture takes the cost from
 // there and gives the rest back, Release gives back all. Only one of the two ever happens to a hold.
 // Every operation is idempotent by its key (of a hold or its end: the run's id), and a repeat does
-// nothing. Money appears only through Grant, Refund and Purchase.
+// nothing. Money appears only through Grant, Refund and Purchase;
+// Give moves it between wallets.
 type Ledger struct {
 	pool  *pgxpool.Pool
 	known knownPurses
@@ -104,8 +105,13 @@ func (b books) grant(ctx context.Context, tx pgx.Tx, t transfer) error {
 // Hold sets amount aside for the run, once. A wallet that does not cover it is ErrInsufficient, and
 // nothing has changed then. A hold of zero is no hold.
 func (l *Ledger) Hold(ctx context.Context, tx pgx.Tx, accountID, runID string, amount NanoUSD) error {
-	m := Moves{Holds: []HoldRequest{{AccountID: accountID, RunID: runID, Amount: amount}}}
-	locks, writes := &pgx.Batch{}, &pgx.Batch{}
+	return l.HoldOne(ctx, tx, HoldRequest{AccountID: accountID, RunID: runID, Amount: amount})
+}
+
+// HoldOne is Hold, from the wallet that the request chooses.
+func (l *Ledger) HoldOne(ctx context.Context, tx pgx.Tx, h HoldRequest) error {
+	m := Moves{Holds: []HoldRequest{h}}
+	runID, locks, writes := h.RunID, &pgx.Batch{}, &pgx.Batch{}
 	m.Lock(locks)
 	if err := tx.SendBatch(ctx, locks).Close(); err != nil {
 		return fmt.Errorf("hold for run %s: %w", runID, err)
@@ -124,6 +130,10 @@ func (l *Ledger) Hold(ctx context.Context, tx pgx.Tx, accountID, runID string, a
 type HoldRequest struct {
 	AccountID, RunID string
 	Amount           NanoUSD
+	// Choose says whose wallet it is taken from, of AccountID and Others; nil: that of AccountID. covers says why an owner's wallet can't
+	// pay it.
+	Choose func(covers func(owner string) error) (payer string, err error)
+	Others []string
 }
 
 // Settlement is the end of one run's hold: Cost is captured, the rest released. Without a hold, what the run
@@ -153,7 +163,7 @@ func (m *Moves) Lock(batch *pgx.Batch) {
 	}
 	for _, h := range m.Holds {
 		if h.Amount > 0 {
-			owners, keys = append(owners, h.AccountID), append(keys, holdKey(h.RunID))
+			owners, keys = append(append(owners, h.AccountID), h.Others...), append(keys, holdKey(h.RunID))
 		}
 	}
 	if len(keys) > 0 {
@@ -242,25 +252,34 @@ func (b books) hold(r HoldRequest) (*transfer, error) {
 	if _, repeated := b.posted[key]; repeated {
 		return nil, nil
 	}
+	if r.Choose != nil {
+		payer, err := r.Choose(func(owner string) error { return b.covers(owner, r.Amount) })
+		if err != nil {
+			return nil, err
+		}
+		r.AccountID = payer
+	}
 	user, err := b.user(r.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	if user.merged {
-		return nil, ErrInsufficient{Need: r.Amount}
+	if err := user.spend(r.Amount); err != nil {
+		return nil, err
 	}
-	if user.owed > 0 {
-		return nil, ErrInsufficient{Need: r.Amount, Owed: user.owed}
-	}
-	if user.available < r.Amount {
-		return nil, ErrInsufficient{Have: user.available, Need: r.Amount, Held: user.aside}
-	}
-	user.available -= r.Amount
 	user.aside += r.Amount
 	t := transfer{key: key, kind: kindHold, owner: r.AccountID, runID: r.RunID, amount: r.Amount,
 		legs: []leg{{user.wallet, -r.Amount}, {user.held, r.Amount}}}
 	b.posted[key] = t
 	return &t, nil
+}
+
+// covers says why an owner's wallet can't pay an amount; nil: it can.
+func (b books) covers(owner string, amount NanoUSD) error {
+	user, err := b.user(owner)
+	if err != nil {
+		return err
+	}
+	return user.covers(amount)
 }
 
 func (b books) settle(hold transfer, s Settlement) (transfer, error) {

@@ -20,6 +20,10 @@ const (
 	kindReturnUndone  = "return_undone"
 	kindDispute       = "dispute"
 	kindDisputeUndone = "dispute_undone"
+
+	kindGiftOut  = "gift_out"
+	kindGiftIn   = "gift_in"
+	kindTakeback = "takeback"
 )
 
 // The ids of the house's own accounts, as the migration made them.
@@ -27,6 +31,7 @@ const (
 	systemCredit   int64 = 1 // where granted money comes from
 	systemRevenue  int64 = 2 // what runs came to
 	systemAbsorbed int64 = 3 // what they came to beyond the promised price
+	systemTransit  int64 = 4 // between two wallets; always empty in the end
 )
 
 // holdKey and settleKey are the idempotency keys of a run's hold and of its end; the database insists on
@@ -53,6 +58,28 @@ type purse struct {
 	debt             int64   // the account's id; 0: there never was a dispute
 	owed             NanoUSD // what a dispute took beyond the wallet
 	merged           bool    // it is no longer anybody's: what comes in goes on to the survivor
+}
+
+// covers says why the wallet can't pay an amount; nil: it can.
+func (p *purse) covers(amount NanoUSD) error {
+	switch {
+	case p.merged:
+		return ErrInsufficient{Need: amount}
+	case p.owed > 0:
+		return ErrInsufficient{Need: amount, Owed: p.owed}
+	case p.available < amount:
+		return ErrInsufficient{Have: p.available, Need: amount, Held: p.aside}
+	}
+	return nil
+}
+
+// spend takes an amount from what is available, where the wallet covers it.
+func (p *purse) spend(amount NanoUSD) error {
+	err := p.covers(amount)
+	if err == nil {
+		p.available -= amount
+	}
+	return err
 }
 
 // books is what must be known, and locked, before posting.

@@ -63,7 +63,7 @@ func (l *Ledger) Books(ctx context.Context) (Books, error) {
 type Transfer struct {
 	ID        int64
 	Time      time.Time
-	Kind      string // grant, hold, capture, release, refund, merge_out, merge_in, takeback
+	Kind      string // grant, hold, capture, release, refund, merge_out, merge_in, takeback, gift_out, gift_in, ...
 	AccountID string // the user it concerns
 	RunID     string
 	Amount    NanoUSD // what it is about, e.g. what is held or captured

@@ -65,6 +65,9 @@ type Config struct {
 	Providers  map[string]Provider  // by a tool's service
 	Deliverers map[string]Deliverer // by platform; runs of other platforms are fetched, not delivered
 	RateCard   billing.RateCard     // the zero value: the tools' own rates
+	// Warn is told of runs that bring limits near their end and that no chat tells their owner of; nil: nobody is. It is called beside the
+	// acceptance, see write.Limiter.Warn for telling each once.
+	Warn func(ctx context.Context, run Run)
 	// SiteID tells providers whose calls these are, where a request names no other site, such as the host of PUBLIC_URL.
 	SiteID string
 	// Approval is what of a model's requests waits for a person's approval; zero: ApproveWrites.

@@ -3,9 +3,11 @@ package runs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -30,6 +32,12 @@ const (
 	LimitBudget   LimitKind = "budget"    // spending of a calendar month from one Budget
 	LimitUploads  LimitKind = "uploads"   // bytes of files that were sent
 	LimitResults  LimitKind = "results"   // bytes of files that runs made
+
+	// What bounds what a group pays for.
+	LimitGroupDay    = LimitKind(groups.BoundDay)
+	LimitGroupMonth  = LimitKind(groups.BoundMonth)
+	LimitGroupMember = LimitKind(groups.BoundMember) // spending for one member in a calendar month
+	LimitGroupGuest  = LimitKind(groups.BoundGuest)  // runs a day of somebody without credit of their own
 )
 
 // LimitUse is how much of a limit is used. Days and months are those of UTC.
@@ -38,6 +46,7 @@ type LimitUse struct {
 	Limit  int64 // runs, nano-dollars, or bytes
 	Used   int64
 	FreeAt time.Time // when it begins anew; zero for LimitAtOnce: when a run ends
+	Budget string    // the name of the pot, of LimitBudget in a warning
 }
 
 // LimitError refuses a run that a limit does not leave room for. It is a *registry.Error with
@@ -62,6 +71,14 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("your %s take %s of %s: delete runs that you need no more, or ask the operator for more room", e.Kind, assets.Words(e.Used), assets.Words(e.Limit))
 	case LimitBudget:
 		return e.capped("this month from this budget, such as the API key's,")
+	case LimitGroupDay:
+		return e.capped("today by this group")
+	case LimitGroupMonth:
+		return e.capped("this month by this group")
+	case LimitGroupMember:
+		return e.capped("this month by this group for you")
+	case LimitGroupGuest:
+		return fmt.Sprintf("this group pays for %d runs a day of who has no credit of their own, and %d were made: there is room again %s", e.Limit, e.Used, e.when())
 	default:
 		return e.capped("this month")
 	}
@@ -101,11 +118,11 @@ type Usage struct {
 // uses lists the limits that are set, with what is used of them.
 func (u Usage) uses() (uses []LimitUse) {
 	for _, use := range []LimitUse{
-		{LimitAtOnce, int64(u.Limits.AtOnce), int64(u.AtOnce), time.Time{}},
-		{LimitPerDay, int64(u.Limits.PerDay), int64(u.Today), u.DayEnds},
-		{LimitDayCap, u.Limits.DayCap, int64(u.SpentDay), u.DayEnds},
-		{LimitMonthCap, u.Limits.MonthCap, int64(u.SpentMonth), u.MonthEnds},
-		{LimitResults, u.Limits.ResultBytes, u.Results, time.Time{}},
+		{Kind: LimitAtOnce, Limit: int64(u.Limits.AtOnce), Used: int64(u.AtOnce)},
+		{Kind: LimitPerDay, Limit: int64(u.Limits.PerDay), Used: int64(u.Today), FreeAt: u.DayEnds},
+		{Kind: LimitDayCap, Limit: u.Limits.DayCap, Used: int64(u.SpentDay), FreeAt: u.DayEnds},
+		{Kind: LimitMonthCap, Limit: u.Limits.MonthCap, Used: int64(u.SpentMonth), FreeAt: u.MonthEnds},
+		{Kind: LimitResults, Limit: u.Limits.ResultBytes, Used: u.Results},
 	} {
 		if use.Limit > 0 {
 			uses = append(uses, use)
@@ -117,7 +134,7 @@ func (u Usage) uses() (uses []LimitUse) {
 // Warnings lists the limits of days and months of which at least 80 % is used.
 func (u Usage) Warnings() (near []LimitUse) {
 	for _, use := range u.uses() {
-		if use.Kind != LimitAtOnce && use.Kind != LimitResults && use.Used >= use.Limit-use.Limit/5 {
+		if use.Kind != LimitAtOnce && use.Kind != LimitResults && use.Near() {
 			near = append(near, use)
 		}
 	}
@@ -126,9 +143,32 @@ func (u Usage) Warnings() (near []LimitUse) {
 
 // Refusal is why a run that may cost amount has no room, or nil.
 func (u Usage) Refusal(amount billing.NanoUSD, now time.Time) error {
-	for _, use := range u.uses() {
+	return refusal(u.uses(), amount, now)
+}
+
+// CapRefusal is Refusal by what bounds spending alone.
+func (u Usage) CapRefusal(amount billing.NanoUSD, now time.Time) error {
+	return refusal(slices.DeleteFunc(u.uses(), func(use LimitUse) bool { return !use.caps() }), amount, now)
+}
+
+// OfGroup reports whether the limit bounds what a group pays for.
+func (u LimitUse) OfGroup() bool {
+	switch u.Kind {
+	case LimitGroupDay, LimitGroupMonth, LimitGroupMember, LimitGroupGuest:
+		return true
+	}
+	return false
+}
+
+// Near reports whether at least 80 % of the limit is used.
+func (u LimitUse) Near() bool { return u.Used >= u.Limit-u.Limit/5 }
+
+func (u LimitUse) caps() bool { return u.Kind == LimitDayCap || u.Kind == LimitMonthCap }
+
+func refusal(uses []LimitUse, amount billing.NanoUSD, now time.Time) error {
+	for _, use := range uses {
 		need := int64(1)
-		if use.Kind == LimitDayCap || use.Kind == LimitMonthCap {
+		if use.caps() {
 			need = int64(amount)
 		}
 		if need > 0 && use.Used+need > use.Limit {

@@ -79,6 +79,8 @@ type Run struct {
 	Receipt       *billing.Receipt // once over
 	Error         *Failure         // once failed, canceled or timed out
 	Origin        Origin
+	Group         string            // the group with a wallet where it was asked for; empty: none
+	Payer         string            // the fund of that group that pays, its wallet or a party; empty: the account itself
 	Parent        string            // the run this one repeats or varies
 	Preview       *registry.Preview // what the call would do, as its provider said before; nil: it can't tell
 	Context       registry.CallContext
@@ -98,6 +100,9 @@ type Run struct {
 
 	Strict bool // tools that only read wait here, too
 }
+
+// PaidFrom is the owner of the wallet that pays for the run.
+func (r *Run) PaidFrom() string { return cmp.Or(r.Payer, r.AccountID) }
 
 // Rest is how long the run will go on, by how long such runs took; zero where that is not known.
 func (r *Run) Rest(now time.Time) time.Duration {
@@ -162,6 +167,7 @@ type Request struct {
 	// are added by Bind itself, unless FromPreference is there.
 	Values map[Source]map[string]any
 	Origin Origin
+	Group  string // the id of the group with a wallet where it is asked for, whose rules say who pays; empty: the account does
 	Parent string // the run that this one repeats or varies, or empty
 	// Approval is for those who ask on somebody's behalf: which runs wait for that person's approval.
 	Approval Approval

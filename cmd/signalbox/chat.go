@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
@@ -20,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/providers/canvas"
 	tryouts "github.com/signalbox/signalbox/providers/canvas/example"
 	"github.com/signalbox/signalbox/registry"
@@ -155,7 +157,7 @@ func (a *app) startChat(ctx context.Context) error {
 		return err
 	}
 	p.router, err = router.NewRouter(router.Config{
-		Deliverer: p.deliverer, Pool: a.db.Pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Logger: a.log,
+		Deliverer: p.deliverer, Pool: a.db.Pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Groups: a.groupWallets(), Logger: a.log,
 		Operator:     turn.Operator{Support: a.rules.Says(houserules.Support), Terms: a.rules.Says(houserules.Terms), Privacy: a.rules.Says(houserules.Privacy), Buying: a.buying},
 		DefaultTool:  a.rules.Says(houserules.DefaultTool),
 		Agent:        agent,
@@ -171,6 +173,7 @@ func (a *app) startChat(ctx context.Context) error {
 		return err
 	}
 	a.onStop("chat router", p.router.Stop)
+	a.background("wallets of groups", a.tendGroups)
 	return nil
 }
 
@@ -217,6 +220,35 @@ func (p *chatPlatforms) filePath(owner string, ref registry.Media, name string) 
 // names are the platforms besides the web.
 func (p *chatPlatforms) names() []string {
 	return slices.DeleteFunc(p.deliverer.Platforms(), func(name string) bool { return name == web.Platform })
+}
+
+// warnOfLimits tells the owner of a run which of their limits, and of their keys', are nearly used up.
+func (a *app) warnOfLimits(ctx context.Context, run runs.Run) {
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	fresh, err := a.runs.Warn(ctx, run)
+	for _, use := range fresh {
+		err = errors.Join(err, a.warn(ctx, run.AccountID, use))
+	}
+	if err != nil {
+		a.log.Warn("a limit that is nearly used up was not told", "account", run.AccountID, "error", err)
+	}
+}
+
+// tellWithin is how long it is tried to tell somebody of a limit.
+const tellWithin = time.Minute
+
+func (a *app) warn(ctx context.Context, accountID string, use runs.LimitUse) error {
+	owner, err := a.users.ByID(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	texts, err := i18n.Load()
+	if err != nil {
+		return err
+	}
+	voice := texts.Voice(owner.Language)
+	return a.tellPerson(ctx, owner.ID, voice.Line(words.NearKey(use))+"\n"+i18n.Joined(words.Limit(voice, use)))
 }
 
 // tellPerson says something to the owner of an account, in the page's chat and in a private one of Telegram.

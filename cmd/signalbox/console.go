@@ -20,7 +20,7 @@ func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engineRows, OrderEngine: a.orderEngine, Findings: a.findingRows,
-		Sections: append(a.seller.Sections(), callbacks.Section(a.db.Pool), a.missionSection(), landing.Section(pages.NewShares(a.db.Pool)), asking.Section(a.questions)),
+		Sections: append(a.seller.Sections(), callbacks.Section(a.db.Pool), a.missionSection(), groupSection(a.groupWallets()), landing.Section(pages.NewShares(a.db.Pool)), asking.Section(a.questions)),
 		Logger:   a.log.With("component", "console"),
 	})
 	if err != nil {

@@ -96,6 +96,7 @@ var (
 	FileUnread              = sentence("fileUnread")
 	GrantMissing            = sentence("grantMissing")
 	GrantUnknown            = sentence("grantUnknown")
+	GroupPoor               = sentence("groupPoor")
 	HeadersUnread           = sentence("headersUnread")
 	InputNear               = sentence("inputNear")
 	InputUnknown            = sentence("inputUnknown")

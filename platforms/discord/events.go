@@ -39,6 +39,8 @@ func (a *Adapter) event(ctx context.Context, kind string, data json.RawMessage) 
 		a.takeInteraction(ctx, data)
 	case "MESSAGE_CREATE":
 		a.takeMessage(context.WithoutCancel(ctx), data)
+	case "GUILD_DELETE":
+		a.takeLeave(context.WithoutCancel(ctx), data)
 	}
 }
 

@@ -721,6 +721,16 @@ func (h *harness) Promote(_ testing.TB, p chattest.Person, in chattest.Room) {
 	}
 }
 
+func (h *harness) Expel(_ testing.TB, _ chattest.Person, in chattest.Room) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, g := range h.guilds {
+		if g.ID() == in.Space {
+			g.Kick()
+		}
+	}
+}
+
 func (h *harness) Block(_ testing.TB, p chattest.Person) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

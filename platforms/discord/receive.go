@@ -193,6 +193,35 @@ func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
 	})
 }
 
+// takeLeave takes that the bot is in a guild no more. One that is only out of reach for a while is unavailable.
+func (a *Adapter) takeLeave(ctx context.Context, raw json.RawMessage) {
+	a.gate.RLock()
+	now := a.running
+	a.gate.RUnlock()
+	if now == nil {
+		return
+	}
+	a.guarded(ctx, "the end of a guild", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, receiveLimit)
+		defer cancel()
+		var left struct {
+			ID          string `json:"id"`
+			Unavailable bool   `json:"unavailable"`
+		}
+		if err := json.Unmarshal(raw, &left); err != nil {
+			return fmt.Errorf("read the end of a guild: %w", err)
+		}
+		if left.Unavailable || !isID(left.ID) {
+			return nil
+		}
+		at := a.clock.Now()
+		return now.to.Receive(ctx, Platform, chat.Incoming{
+			ID: fmt.Sprintf("left:%s:%d", left.ID, at.UnixNano()), Kind: chat.KindMembership, Membership: chat.MemberRemoved, At: at,
+			Chat: chat.Chat{Place: chat.Place{Chat: left.ID}, Kind: chat.ChatGroup, Space: left.ID},
+		})
+	})
+}
+
 // lookUp asks for a message replied to that did not come with the reply; nil where it can't be had.
 func (a *Adapter) lookUp(ctx context.Context, channelID, messageID string, p chat.Place) *chat.Quoted {
 	if !isID(channelID) || !isID(messageID) {

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -143,7 +144,7 @@ func (h *house) start() *house {
 	})
 	h.must(err)
 	h.router, err = router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Logger: log,
+		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Groups: groups.New(groups.Config{Pool: h.pool, Ledger: h.ledger}), Logger: log,
 		AlbumWait: 150 * time.Millisecond,
 	})
 	h.must(err)

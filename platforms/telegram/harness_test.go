@@ -244,6 +244,12 @@ func (h *harness) Promote(_ testing.TB, p chattest.Person, in chattest.Room) {
 	h.rooms[in.ID].SetAdmin(h.user(p))
 }
 
+func (h *harness) Expel(_ testing.TB, by chattest.Person, in chattest.Room) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rooms[in.ID].SetBotStatus(h.user(by), "kicked")
+}
+
 // Description gives a command's description in the menu of somebody who speaks a language.
 func (h *harness) Description(_ testing.TB, _ chat.ChatKind, name, language string) string {
 	h.mu.Lock()

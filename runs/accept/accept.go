@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -94,6 +96,9 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if b.Request.Approval != runs.ApproveNothing && a.Record.Status == runs.StatusAwaitingConfirmation {
 		s.tellDeferred(ctx, &a.Record.Run)
 	}
+	if s.Config.Warn != nil && len(a.Record.Warnings) > 0 && len(a.Record.Origin.Target) == 0 {
+		go s.Config.Warn(context.WithoutCancel(ctx), a.Record.Run)
+	}
 	return a.Record.Run, nil
 }
 
@@ -144,13 +149,16 @@ func (s *Acceptor) prepare(ctx context.Context, b runs.Bound, quote billing.Quot
 	a.Record = store.Record{
 		Run: runs.Run{
 			ID: id.String(), AccountID: b.Request.AccountID, Tool: b.Tool, Status: runs.StatusQueued,
-			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Parent: b.Request.Parent, Preview: b.Preview(),
+			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Group: b.Request.Group, Parent: b.Request.Parent, Preview: b.Preview(),
 			Context: b.Request.Context, Attempt: 1, CreatedAt: s.Now(), Strict: s.Config.Approval == runs.ApproveAll,
 		},
 		Deliverable: deliverable, Timeout: s.TimeoutOf(b.Tool),
 	}
 	if b.Asks(quote) {
 		a.Record.Status = runs.StatusAwaitingConfirmation
+	}
+	if err := s.readGroup(ctx, a); err != nil {
+		return nil, err
 	}
 	for _, part := range []struct {
 		from any
@@ -167,6 +175,27 @@ func (s *Acceptor) prepare(ctx context.Context, b runs.Bound, quote billing.Quot
 	}
 	a.Raw.Context, err = encodeContext(b.Request.Context)
 	return a, err
+}
+
+// readGroup finds the party that may pay for a run, so that its fund is locked with the other wallets, and for a run that waits for its
+// owner's word who would pay now.
+func (s *Acceptor) readGroup(ctx context.Context, a *write.Acceptance) error {
+	r := &a.Record
+	if r.Group == "" || r.Quote.Held() == 0 {
+		return nil
+	}
+	terms, err := groups.TermsOf(ctx, s.Config.Pool, r.Group)
+	if err != nil {
+		return err
+	}
+	if r.Group, a.Party = terms.ID, terms.Party; r.Status != runs.StatusAwaitingConfirmation {
+		return nil
+	}
+	// Whether anybody pays shows when it is confirmed.
+	if payer, err := s.limiter.Payer(ctx, r.Group, r.AccountID, r.Quote.Held()); err == nil && payer != r.AccountID {
+		r.Payer = payer
+	}
+	return nil
 }
 
 // Ask is Accept for those who ask on somebody's behalf, such as a model: a run that this person has to approve first is an
@@ -289,23 +318,22 @@ func (s *Acceptor) confirmIf(ctx context.Context, runID, accountID string, grant
 
 // confirm queues a locked run that awaits confirmation. Locks: see WriteTogether.
 func (s *Acceptor) confirm(ctx context.Context, tx pgx.Tx, r store.Record, granted []string) error {
-	if _, err := tx.Exec(ctx, `SELECT runs_lock($1)`, r.AccountID); err != nil {
-		return err
-	}
-	if err := s.limiter.CheckLimits(ctx, tx, r); err != nil {
+	if _, err := tx.Exec(ctx, store.LockAccounts, slices.DeleteFunc([]string{r.AccountID, r.Group}, func(id string) bool { return id == "" })); err != nil {
 		return err
 	}
 	var full bool
 	if err := tx.QueryRow(ctx, `SELECT runs_full($1, $2)`, r.AccountID, s.Config.PerAccount).Scan(&full); err != nil {
 		return err
 	}
-	if err := s.Config.Ledger.Hold(ctx, tx, r.AccountID, r.ID, r.Quote.Held()); err != nil {
+	if err := s.limiter.Hold(ctx, tx, &r); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2, confirmed_at = $3, granted = $4 WHERE id = $1`, r.ID, full, s.Now(), granted); err != nil || full {
+	_, err := tx.Exec(ctx, `UPDATE runs SET status = 'queued', waiting = $2, confirmed_at = $3, granted = $4, payer = nullif($5, '')::uuid WHERE id = $1`,
+		r.ID, full, s.Now(), granted, r.Payer)
+	if err != nil || full {
 		return err
 	}
-	_, err := tx.Exec(ctx, store.OfferSQL)
+	_, err = tx.Exec(ctx, store.OfferSQL)
 	return err
 }
 

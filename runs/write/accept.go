@@ -23,6 +23,7 @@ type Acceptance struct {
 	Kept   bool // there is a place for it here: this process works on it at once
 	Limits users.Limits
 	Budget runs.Budget
+	Party  string // the fund of the party in the run's group, which may pay
 	Raw    struct{ Inputs, Sources, Quote, Context, Preview []byte }
 
 	Repeats string      // the first run's id, when the request is a repeated one
@@ -42,7 +43,7 @@ type admission struct {
 // a limit there is nothing to ask.
 func (s *Writer) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	asked := admission{first: make(map[[2]string]string), under: make(map[string]int)}
-	var accounts, keys []string
+	var accounts, keys, groupIDs []string
 	if s.Config.PerAccount > 0 {
 		for _, f := range c.finishes {
 			accounts, keys = append(accounts, f.Record.AccountID), append(keys, "")
@@ -52,11 +53,12 @@ func (s *Writer) queueAdmission(batch *pgx.Batch, c *changes) admission {
 		if a.Idem != "" || s.Config.PerAccount > 0 || a.limited() {
 			accounts, keys = append(accounts, a.Record.AccountID), append(keys, a.Idem)
 		}
+		groupIDs = append(groupIDs, groupsOf(&a.Record)...)
 	}
 	if len(accounts) == 0 {
 		return asked
 	}
-	batch.Queue(store.LockAccounts, accounts)
+	batch.Queue(store.LockAccounts, slices.Concat(accounts, groupIDs))
 	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
 		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
 		Query(asked.readFirst)
@@ -108,11 +110,12 @@ func (d admission) decide(limit int, accepts []*Acceptance) {
 	}
 }
 
-// acceptSQL inserts runs; with acceptMoreSQL some have a context or a preview. Most have neither, and pay for none.
+// acceptSQL inserts runs; with acceptMoreSQL some have a context, a preview or a group. Most have none, and pay for none.
 const (
 	acceptSQL     = acceptInto + ")\n" + acceptSelect + "\n" + acceptFrom + ") a"
-	acceptMoreSQL = acceptInto + ", context, preview)\n" + acceptSelect + ", nullif(context, '')::json, nullif(preview, '')::json\n" +
-		acceptFrom + ", unnest($22::text[]) AS context, unnest($23::text[]) AS preview) a"
+	acceptMoreSQL = acceptInto + ", context, preview, group_id, payer)\n" + acceptSelect +
+		", nullif(context, '')::json, nullif(preview, '')::json, nullif(group_id, '')::uuid, nullif(payer, '')::uuid\n" + acceptFrom +
+		", unnest($22::text[]) AS context, unnest($23::text[]) AS preview, unnest($24::text[]) AS group_id, unnest($25::text[]) AS payer) a"
 
 	acceptInto = `
 	INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, waiting, claimed_by, claims, inputs, sources, shape, quote, promised,
@@ -163,9 +166,13 @@ func (s *Writer) queueAccepts(batch *pgx.Batch, accepts []*Acceptance) {
 		column(accepts, worker),
 		column(accepts, func(a *Acceptance) string { return a.Budget.Name }),
 	}
-	if slices.ContainsFunc(accepts, func(a *Acceptance) bool { return a.Raw.Context != nil || a.Raw.Preview != nil }) {
+	if slices.ContainsFunc(accepts, func(a *Acceptance) bool {
+		return a.Raw.Context != nil || a.Raw.Preview != nil || a.Record.Group != ""
+	}) {
 		batch.Queue(acceptMoreSQL, append(args, column(accepts, func(a *Acceptance) string { return string(a.Raw.Context) }),
-			column(accepts, func(a *Acceptance) string { return string(a.Raw.Preview) }))...)
+			column(accepts, func(a *Acceptance) string { return string(a.Raw.Preview) }),
+			column(accepts, func(a *Acceptance) string { return a.Record.Group }),
+			column(accepts, func(a *Acceptance) string { return a.Record.Payer }))...)
 	} else {
 		batch.Queue(acceptSQL, args...)
 	}

@@ -52,6 +52,7 @@ type usages struct {
 	day, month time.Time // their beginnings
 	byAccount  map[string]*runs.Usage
 	budgets    map[budgetKey]billing.NanoUSD
+	groups     map[string]*groupUse
 }
 
 func (s *Limiter) newUsages() *usages {
@@ -59,7 +60,7 @@ func (s *Limiter) newUsages() *usages {
 	year, month, day := now.Date()
 	return &usages{
 		now: now, day: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), month: time.Date(year, month, 1, 0, 0, 0, 0, time.UTC),
-		byAccount: map[string]*runs.Usage{}, budgets: map[budgetKey]billing.NanoUSD{},
+		byAccount: map[string]*runs.Usage{}, budgets: map[budgetKey]billing.NanoUSD{}, groups: map[string]*groupUse{},
 	}
 }
 
@@ -73,13 +74,13 @@ func (u *usages) of(accountID string) *runs.Usage {
 	return found
 }
 
-// usageSQL counts what is under way and what began in the month; that ids are in order of time spares reading the
+// usageSQL counts what is under way and what began in the month, and what the account paid for itself; that ids are in order of time spares reading the
 // rest of the account's history.
 const usageSQL = `
 	SELECT account_id::text, count(*) FILTER (WHERE ended_at IS NULL),
 		count(*) FILTER (WHERE created_at >= $2 AND (ended_at IS NULL OR status = 'succeeded')),
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $2), 0)::bigint,
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $3), 0)::bigint
+		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $2 AND payer IS NULL), 0)::bigint,
+		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $3 AND payer IS NULL), 0)::bigint
 	FROM runs WHERE account_id = ANY ($1::uuid[]) AND (id >= $4 OR ended_at IS NULL) AND status <> 'awaiting_confirmation'
 	GROUP BY account_id`
 
@@ -124,11 +125,11 @@ func (u *usages) earliest() time.Time {
 // queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
 // has any. The accounts are locked by then.
 func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
-	var accounts, filed []string
+	var accounts, filed, groupIDs []string
 	budgets := false
 	for _, a := range accepts {
 		if a.limited() {
-			accounts = append(accounts, a.Record.AccountID)
+			accounts, groupIDs = append(accounts, a.Record.AccountID), append(groupIDs, groupsOf(&a.Record)...)
 			budgets = budgets || a.Budget.Limit > 0
 			if a.Limits.ResultBytes > 0 {
 				filed = append(filed, a.Record.AccountID)
@@ -147,48 +148,38 @@ func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
 		used.queueFiles(batch, filed)
 	}
 	used.queueQuestions(batch, accounts)
+	used.queueGroups(batch, groupIDs)
 	return used
 }
 
-// limited reports whether the request is from an account with limits, or draws on a budget that has one.
+// limited reports whether the request is from an account with limits, draws on a budget that has one, or may be paid by a group.
 func (a *Acceptance) limited() bool {
-	return a.Limits != (users.Limits{}) || a.Budget.Limit > 0
+	return a.Limits != (users.Limits{}) || a.Budget.Limit > 0 || choosesPayer(&a.Record)
 }
 
-// admit refuses a request that its account's limits have no room for, and counts it otherwise.
+// admit refuses a request that its account's limits have no room for, and counts it otherwise. Where somebody else may pay, its price is
+// looked at with the hold.
 func (u *usages) admit(a *Acceptance) {
 	if u == nil || !a.limited() {
 		return
 	}
 	used := u.of(a.Record.AccountID)
 	used.Limits = a.Limits
-	if a.Refused = used.Refusal(a.Record.Quote.Held(), u.now); a.Refused == nil {
+	price := a.Record.Quote.Held()
+	if choosesPayer(&a.Record) {
+		price = 0
+	}
+	if a.Refused = used.Refusal(price, u.now); a.Refused == nil {
 		a.Refused = u.draw(a)
 	}
 	if a.Refused != nil || a.Record.Status != runs.StatusQueued {
 		return
 	}
-	used.Add(a.Record.Quote.Held())
+	used.Add(price)
 	a.Record.Warnings = used.Warnings()
-}
-
-// CheckLimits refuses to confirm a run for which there is no room. The account is locked.
-func (s *Limiter) CheckLimits(ctx context.Context, tx pgx.Tx, r store.Record) error {
-	limits, err := s.LimitsOf(ctx, r.AccountID)
-	if err != nil || limits == (users.Limits{}) {
-		return err
+	if budget := u.budgetUse(a); budget.Limit > 0 && budget.Near() {
+		a.Record.Warnings = append(a.Record.Warnings, budget)
 	}
-	used := s.newUsages()
-	batch := &pgx.Batch{}
-	used.queue(batch, []string{r.AccountID})
-	used.queueFiles(batch, []string{r.AccountID})
-	used.queueQuestions(batch, []string{r.AccountID})
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return err
-	}
-	u := used.of(r.AccountID)
-	u.Limits = limits
-	return u.Refusal(r.Quote.Held(), used.now)
 }
 
 // budgetKey names a budget among those of all accounts.
@@ -215,14 +206,18 @@ func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
 // draw takes what a run may cost from its budget, or says why there is no room. A run that awaits confirmation draws
 // on it, too.
 func (u *usages) draw(a *Acceptance) error {
-	key, need := budgetKey{a.Record.AccountID, a.Budget.Name}, a.Record.Quote.Held()
-	spent := u.budgets[key]
-	if a.Budget.Limit == 0 || need == 0 || spent+need <= a.Budget.Limit {
-		u.budgets[key] += need
+	use, need := u.budgetUse(a), a.Record.Quote.Held()
+	if use.Limit == 0 || need == 0 || use.Used+int64(need) <= use.Limit {
+		u.budgets[budgetKey{a.Record.AccountID, a.Budget.Name}] += need
 		return nil
 	}
-	return &runs.LimitError{
-		LimitUse: runs.LimitUse{Kind: runs.LimitBudget, Limit: int64(a.Budget.Limit), Used: int64(spent), FreeAt: u.month.AddDate(0, 1, 0)},
-		Need:     int64(need), Now: u.now,
+	return &runs.LimitError{LimitUse: use, Need: int64(need), Now: u.now}
+}
+
+// budgetUse is how much of a request's budget is used.
+func (u *usages) budgetUse(a *Acceptance) runs.LimitUse {
+	return runs.LimitUse{
+		Kind: runs.LimitBudget, Limit: int64(a.Budget.Limit), Used: int64(u.budgets[budgetKey{a.Record.AccountID, a.Budget.Name}]),
+		FreeAt: u.month.AddDate(0, 1, 0), Budget: a.Budget.Name,
 	}
 }

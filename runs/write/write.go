@@ -139,7 +139,7 @@ func (s *Writer) unseen(ctx context.Context, c *changes) (*pgx.Batch, error) {
 		return nil, err
 	}
 	s.queueAccepts(batch, c.accepts)
-	if ok, err := s.Config.Ledger.PostUnseen(ctx, c.moves(), batch); err != nil || !ok {
+	if ok, err := s.Config.Ledger.PostUnseen(ctx, c.moves(nil), batch); err != nil || !ok {
 		return nil, err
 	}
 	if err := s.failpoints(c); err != nil {
@@ -179,13 +179,13 @@ type sender interface {
 // accounts by owner. So transactions wait for each other but never in a circle.
 func (s *Writer) WriteTogether(ctx context.Context, on sender, writes []*Write, whole bool) error {
 	c := sortWrites(writes)
-	moves := c.moves()
 	locks, rows := &pgx.Batch{}, &pgx.Batch{}
 	if whole {
 		locks.Queue(`BEGIN`)
 	}
 	c.queueLocks(locks)
 	admission := s.queueAdmission(locks, &c)
+	moves := c.moves(admission.used)
 	moves.Lock(locks)
 	if err := send(ctx, on, locks); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s *Writer) WriteTogether(ctx context.Context, on sender, writes []*Write, 
 	c.finishes = slices.DeleteFunc(c.finishes, func(f *Finish) bool { return !f.Ended })
 	admission.decide(s.Config.PerAccount, c.accepts)
 	c.accepts = slices.DeleteFunc(c.accepts, func(a *Acceptance) bool { return a.Refused != nil })
-	if err := c.post(moves, rows); err != nil {
+	if err := c.post(moves, admission.used, rows); err != nil {
 		return err
 	}
 	if err := s.queueRows(rows, &c); err != nil {
@@ -287,19 +287,19 @@ func (c *changes) queueLocks(batch *pgx.Batch) {
 		})
 }
 
-// moves is the money that the changes may move.
-func (c *changes) moves() *billing.Moves {
+// moves is the money that the changes may move; used says who pays in groups.
+func (c *changes) moves(used *usages) *billing.Moves {
 	m := &billing.Moves{}
 	for _, f := range c.finishes {
 		if f.Record.Quote.Held() > 0 || f.Record.Receipt.FullCost() > 0 {
 			m.Settlements = append(m.Settlements, billing.Settlement{
-				AccountID: f.Record.AccountID, RunID: f.Record.ID, Cost: f.Record.Receipt.FullCost(), Held: f.Record.Quote.Held(), Note: f.Reason,
+				AccountID: f.Record.PaidFrom(), RunID: f.Record.ID, Cost: f.Record.Receipt.FullCost(), Held: f.Record.Quote.Held(), Note: f.Reason,
 			})
 		}
 	}
 	for _, a := range c.accepts {
 		if a.Record.Status == runs.StatusQueued {
-			m.Holds = append(m.Holds, billing.HoldRequest{AccountID: a.Record.AccountID, RunID: a.Record.ID, Amount: a.Record.Quote.Held()})
+			m.Holds = append(m.Holds, used.holdFor(&a.Record, a.Party, a.Limits))
 		}
 	}
 	return m
@@ -307,9 +307,9 @@ func (c *changes) moves() *billing.Moves {
 
 // post ends the holds of the runs that end and makes those of the runs that begin. Those that no wallet
 // covers, and those that were repeated, are no longer among the changes then.
-func (c *changes) post(moves *billing.Moves, batch *pgx.Batch) error {
+func (c *changes) post(moves *billing.Moves, used *usages, batch *pgx.Batch) error {
 	c.accepts = slices.DeleteFunc(c.accepts, func(a *Acceptance) bool { return a.Repeats != "" })
-	now := c.moves()
+	now := c.moves(used)
 	moves.Settlements, moves.Holds = now.Settlements, now.Holds
 	refused, err := moves.Post(batch)
 	if err != nil {

@@ -39,6 +39,7 @@ var floors = [][]string{
 	{"agent"},
 	{"missions"},
 	{"payments", "runs", "webhooks"},
+	{"groups"},
 	{"billing", "users", "comfy", "providers"},
 	{"workflows", "comfy/workflow"},
 	{"comfy/notes"},

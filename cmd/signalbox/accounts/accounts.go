@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/payments"
@@ -41,7 +42,7 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 		},
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
 			for _, forget := range []func(context.Context, pgx.Tx, string) error{
-				pages.Forget, webchat.Forget, runstore.Forget, canvas.Forget, missions.Forget, agent.Forget, payments.Forget, questions.Forget,
+				pages.Forget, webchat.Forget, runstore.Forget, canvas.Forget, missions.Forget, agent.Forget, payments.Forget, groups.Forget, questions.Forget,
 				webhooks.Forget, index.Forget, chatstore.Forget, sitestore.Forget, assets.Forget,
 			} {
 				if err := forget(ctx, tx, accountID); err != nil {
@@ -64,7 +65,7 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, into string) error {
 	for _, adopt := range []func(ctx context.Context, tx pgx.Tx, from, into string) error{
 		runstore.Adopt, ledger.Merge, runstore.Adopt, missions.Adopt, gallery.Adopt, agent.Adopt, questions.Adopt, webhooks.Adopt, canvas.Adopt,
-		index.Adopt, chatstore.Adopt, sitestore.Adopt, assets.Adopt, webchat.Adopt,
+		index.Adopt, chatstore.Adopt, sitestore.Adopt, assets.Adopt, webchat.Adopt, groups.Adopt,
 	} {
 		if err := adopt(ctx, tx, from, into); err != nil {
 			return err

@@ -392,6 +392,16 @@ func (f *Fake) Promote(_ testing.TB, p Person, _ Room) {
 	f.admins[p.ID] = true
 }
 
+// Expel removes the bot from a group.
+func (f *Fake) Expel(_ testing.TB, by Person, in Room) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.deliver(chat.Incoming{
+		ID: f.id(), Kind: chat.KindMembership, At: time.Now(), From: identity(by), Membership: chat.MemberRemoved,
+		Chat: chat.Chat{Place: chat.Place{Chat: in.ID}, Kind: in.Kind, Space: in.Space},
+	})
+}
+
 // DeleteMessage removes a message of the bot.
 func (f *Fake) DeleteMessage(t testing.TB, in Room, messageID string) {
 	t.Helper()

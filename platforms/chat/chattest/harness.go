@@ -99,6 +99,11 @@ type (
 		// Promote makes somebody an admin of a group.
 		Promote(t testing.TB, p Person, in Room)
 	}
+	// Expeller is a Harness of a platform with groups, which can remove the bot from one.
+	Expeller interface {
+		// Expel removes the bot from a group.
+		Expel(t testing.TB, by Person, in Room)
+	}
 	// Mentioner is a Harness of a platform where messages in groups can name the bot.
 	Mentioner interface {
 		// Mention is how a message names the bot.

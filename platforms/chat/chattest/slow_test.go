@@ -41,7 +41,7 @@ func TestASlowPlatformHoldsUpNoOther(t *testing.T) {
 	deliverer, err := show.NewDeliverer(show.DelivererConfig{Adapters: []chat.Adapter{stuck, quick}, Pool: w.Pool, Media: w.Files, Logger: log})
 	check(t, err)
 	router, err := router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log,
 		Concurrency: 1, Waiting: 2,
 	})
 	check(t, err)

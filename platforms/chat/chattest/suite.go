@@ -52,6 +52,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, improving())
 	maps.Copy(all, batches())
 	maps.Copy(all, chains())
+	maps.Copy(all, wallets())
 	return all
 }
 

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"path"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/missions"
@@ -57,6 +59,7 @@ type World struct {
 	Ledger   *billing.Ledger
 	People   *users.Store
 	Files    *Files
+	Groups   *groups.Store
 	// Link is what the house gives as public addresses of outputs.
 	Link func(run runs.Run, output int) string
 	// Operator is what the operator of the house says.
@@ -80,6 +83,9 @@ type World struct {
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
+	// Late is by how much the clock of groups' parties is ahead.
+	Late *atomic.Int64
+
 	Runs    *runner.Service
 	Router  *router.Router
 	stopRun func()
@@ -91,7 +97,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 	w := &World{
 		t: t, Harness: h,
 		Loader: registrytest.NewLoader("tools", tools...), Provider: registrytest.NewService("test"), Asking: &registrytest.Asking{},
-		Files: &Files{content: map[string]stored{}},
+		Files: &Files{content: map[string]stored{}}, Late: new(atomic.Int64),
 	}
 	if house, ok := h.(interface{ House() *pgxpool.Pool }); ok {
 		w.Pool = house.House() // the platform and the house know the same people, as in the program
@@ -99,6 +105,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 		w.Pool = postgrestest.New(t)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
+	w.Groups = groups.New(groups.Config{Pool: w.Pool, Ledger: w.Ledger, Now: w.groupsNow})
 	w.chains = missions.NewChains(w.Pool, func() *missions.Service { return w.Missions })
 	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader, w.chains}})
 	if err != nil {
@@ -164,7 +171,7 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.Router, err = router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log,
 		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions,
 	})
 	if err != nil {
@@ -182,6 +189,8 @@ func (w *World) Start() {
 	}
 	w.stopRun = w.receive(ctx, connection)
 }
+
+func (w *World) groupsNow() time.Time { return time.Now().Add(time.Duration(w.Late.Load())) }
 
 // places reports whether an account works on the site.
 func (w *World) places(ctx context.Context, accountID string) (bool, error) {

@@ -70,8 +70,13 @@ func compose(ctx context.Context, t *turn.Turn, tool *registry.Tool) (agent.Ques
 	if err != nil {
 		return agent.Question{}, fmt.Errorf("find the site of a chat: %w", err)
 	}
+	wallet, _, err := t.GroupWallet(ctx)
+	if err != nil {
+		return agent.Question{}, err
+	}
 	q := agent.Question{
-		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: site,
+		Group: wallet.ID,
+		Text:  strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: site,
 		Origin: runs.Origin{Platform: t.In.Platform, Target: where.Encode()}, May: may(t),
 	}
 	if tool != nil {

@@ -81,6 +81,7 @@ func chatSettingsMessage(ctx context.Context, t *turn.Turn, k store.Keyboard) (c
 	if t.In.Chat.Space != "" {
 		m.Buttons = append(m.Buttons, reachButtons(t, k))
 	}
+	m.Buttons = append(m.Buttons, []chat.Button{{Label: t.Say.Line("wallet.button.open"), Data: k.Data("wallet")}})
 	foot := []chat.Button{{Label: t.Say.Line(label), Data: k.Data("padult")}, {Label: t.Say.Line("button.close"), Data: k.Data("close")}}
 	if t.Services.Agent != nil {
 		on, err := t.AgentIn(ctx, k.State.View.Place)

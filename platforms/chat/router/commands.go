@@ -28,6 +28,15 @@ func takesText(name string) registry.InputField {
 	return registry.InputField{Name: name, Type: registry.TypeString}
 }
 
+// walletBudget is which of the bounds of a group's wallet is set.
+func walletBudget() registry.InputField {
+	f := takesText("budget")
+	for _, name := range menus.WalletBudgets() {
+		f.Choices = append(f.Choices, registry.Choice{Value: name})
+	}
+	return f
+}
+
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
@@ -55,6 +64,9 @@ func ownCommands(o turn.Operator, has offers) turn.Commands {
 		{Name: "balance", Do: told(menus.BalanceCommand)},
 		{Name: "buy", Do: told(menus.BuyCommand)},
 		{Name: "redeem", Do: told(menus.RedeemCommand), Inputs: registry.InputSchema{takesText("code")}},
+		{Name: "wallet", Do: told(menus.WalletCommand), Shared: true, Inputs: registry.InputSchema{walletBudget(), takesText("amount")}},
+		{Name: "sponsor", Do: told(menus.SponsorCommand), Shared: true, Inputs: registry.InputSchema{takesText("amount")}},
+		{Name: "party", Do: told(menus.PartyCommand), Shared: true, Inputs: registry.InputSchema{takesText("amount"), takesText("time")}},
 		{Name: "history", Do: told(menus.HistoryCommand)},
 		{Name: "cancel", Do: told(menus.CancelCommand)},
 		{Name: "preset", Do: menus.PresetCommand, Inputs: registry.InputSchema{

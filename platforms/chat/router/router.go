@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -32,6 +33,7 @@ type Config struct {
 	Runs      turn.Runs
 	Accounts  turn.Accounts
 	Wallets   turn.Wallets
+	Groups    turn.Groups
 	Logger    *slog.Logger
 
 	Operator    turn.Operator
@@ -77,8 +79,8 @@ func NewRouter(cfg Config) (*Router, error) {
 	switch {
 	case cfg.Deliverer == nil || cfg.Pool == nil || cfg.Tools == nil || cfg.Runs == nil:
 		return nil, errors.New("chat: Deliverer, Pool, Tools and Runs are needed")
-	case cfg.Accounts == nil || cfg.Wallets == nil || cfg.Logger == nil:
-		return nil, errors.New("chat: Accounts, Wallets and Logger are needed")
+	case cfg.Accounts == nil || cfg.Wallets == nil || cfg.Groups == nil || cfg.Logger == nil:
+		return nil, errors.New("chat: Accounts, Wallets, Groups and Logger are needed")
 	}
 	cfg.Concurrency = defaultTo(cfg.Concurrency, 32)
 	cfg.Waiting = defaultTo(cfg.Waiting, 10_000)
@@ -89,7 +91,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions,
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions,
 		Commands: ownCommands(cfg.Operator, offers{cfg.Site != nil, cfg.Agent != nil, cfg.Missions != nil}), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
@@ -297,7 +299,6 @@ func (r *Router) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		r.services.Warnings.Prune(time.Now())
 		err := errors.Join(r.inbox.prune(ctx), r.services.Store.Prune(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.services.Log.WarnContext(ctx, "old chat data was not removed", "error", err)
@@ -354,6 +355,9 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	}
 	if t.Overheard() {
 		return nil
+	}
+	if t.In.Membership == chat.MemberRemoved && t.In.Chat.Kind != chat.ChatPrivate {
+		return menus.GroupLeft(ctx, t) // whoever did it
 	}
 	if t.Account, err = t.Services.Accounts.Identify(ctx, t.In.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
@@ -461,6 +465,23 @@ func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
 	if _, err := t.Reply(ctx, t.Apology(code)); err != nil {
 		t.Services.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
+}
+
+// PartyOver tells a group that its party is over.
+func (r *Router) PartyOver(ctx context.Context, e groups.Ended) error {
+	var where store.Target
+	if err := store.Unmarshal(e.Chat, &where); err != nil {
+		return err
+	}
+	platform := r.services.Deliverer.Platform(e.Platform)
+	if platform == nil {
+		return fmt.Errorf("%s is no platform here", e.Platform)
+	}
+	_, err := platform.Post(ctx, chat.Message{To: where.Chat.Place, Text: menus.PartyOver(r.services.Deliverer.Voice(where.Language), e)})
+	if errors.Is(err, chat.ErrUnreachable) {
+		return nil // the group is gone
+	}
+	return err
 }
 
 // activeRuns lists the runs of our platforms that are not over.

@@ -23,6 +23,7 @@ func (v Voice) StatusMessage(run runs.Run, k store.Keyboard, notes []string) cha
 		v.Stage(run),
 		v.notice(run),
 		v.Price(run.Tool, run.Quote),
+		v.payer(run),
 	)
 	cancel := "button.cancel"
 	if run.Quote.BillCanceled && run.Status == runs.StatusRunning {
@@ -104,6 +105,28 @@ func (v Voice) Price(tool registry.Tool, q billing.Quote) chat.Text {
 		text = chat.Lines(text, v.Text("price.fees", "amount", v.Amount(q.Fees)))
 	}
 	return text
+}
+
+// payer says who pays for a run in a group that has a wallet.
+func (v Voice) payer(run runs.Run) chat.Text {
+	if run.Quote.High == 0 {
+		return nil
+	}
+	return v.Payer(run.Group, run.Payer)
+}
+
+// Payer says who pays for what is asked for in a group: its wallet, its party, or, where there is no payer, the member. Without a group there
+// is nothing to say.
+func (v Voice) Payer(group, payer string) chat.Text {
+	switch {
+	case group == "":
+		return nil
+	case payer == "":
+		return v.Text("payer.member")
+	case payer == group:
+		return v.Text("payer.group")
+	}
+	return v.Text("payer.party")
 }
 
 // ActivityOf is the sign that fits what a tool makes.

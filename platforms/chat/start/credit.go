@@ -25,6 +25,11 @@ func Credit(t *turn.Turn, b billing.Balance) chat.Text {
 // PriceAndCredit tells a price and, where nobody else reads it, what the person has to spend.
 func PriceAndCredit(ctx context.Context, t *turn.Turn, tool *registry.Tool, quote billing.Quote) chat.Text {
 	price := t.Say.Price(*tool, quote)
+	if wallet, ok, err := t.GroupWallet(ctx); ok && quote.High > 0 {
+		price = chat.Lines(price, t.Say.Payer(wallet.ID, payerOf(ctx, t, wallet.ID, quote)))
+	} else if err != nil {
+		t.Services.Log.WarnContext(ctx, "a price without who pays", "tool", tool.ToolID, "error", err)
+	}
 	if quote.High == 0 || t.ReadByOthers() {
 		return price
 	}
@@ -36,8 +41,23 @@ func PriceAndCredit(ctx context.Context, t *turn.Turn, tool *registry.Tool, quot
 	return chat.Lines(price, Credit(t, b))
 }
 
-// asking is which prices the person wants to be asked about. A price that nobody is asked about needs no look at the wallet.
-func asking(ctx context.Context, t *turn.Turn, quote billing.Quote) (runs.Asking, error) {
+// payerOf is the fund of a group that would pay for a run now; "" where the person does, or nobody can.
+func payerOf(ctx context.Context, t *turn.Turn, group string, quote billing.Quote) string {
+	if group == "" {
+		return ""
+	}
+	payer, err := t.Services.Runs.Payer(ctx, group, t.Account.ID, quote.Held())
+	if err != nil || payer == t.Account.ID {
+		return "" // what is in the way is told when the run is asked for
+	}
+	return payer
+}
+
+// asking is which prices the person wants to be asked about, of those that they pay. A price that nobody is asked about needs no look at the wallet.
+func asking(ctx context.Context, t *turn.Turn, payer string, quote billing.Quote) (runs.Asking, error) {
+	if payer != "" {
+		return runs.Asking{}, nil
+	}
 	settings, err := t.Services.Accounts.LimitSettings(ctx, t.Account.ID)
 	if least := settings.Own.AskAbove(0); err != nil || least == 0 || int64(quote.High) <= least {
 		return runs.Asking{}, err

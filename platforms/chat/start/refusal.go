@@ -137,7 +137,7 @@ func NoRoom(ctx context.Context, t *turn.Turn, cause error) chat.Text {
 	case errors.As(cause, &short):
 		return Insufficient(ctx, t, short, t.ReadByOthers())
 	case errors.As(cause, &limit):
-		return chat.Lines(t.Say.Text("limit.over"), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
+		return chat.Lines(t.Say.Text(words.OverKey(limit.LimitUse)), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
 	}
 	return nil
 }

@@ -60,6 +60,11 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
 		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: where, Quote: t.In.Quote,
 	}
+	wallet, _, err := t.GroupWallet(ctx)
+	if err != nil {
+		return turn.Nothing, err
+	}
+	request.Group = wallet.ID
 	request.Approval = d.Approval
 	bound, err := t.Services.Runs.Bind(ctx, request)
 	if err != nil {
@@ -79,10 +84,11 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	if err != nil {
 		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
 	}
-	if bound.Request.Asking, err = asking(ctx, t, quote); err != nil {
+	payer := payerOf(ctx, t, wallet.ID, quote)
+	if bound.Request.Asking, err = asking(ctx, t, payer, quote); err != nil {
 		return turn.Nothing, fmt.Errorf("find out whether to ask about a price: %w", err)
 	}
-	return acceptRun(ctx, t, d, bound, quote)
+	return acceptRun(ctx, t, d, bound, quote, payer)
 }
 
 // CallContext says for whom and where a run is asked for, as far as the platform tells. A group that has a site asks for that.
@@ -104,10 +110,10 @@ func Conversation(t *turn.Turn) string {
 }
 
 // acceptRun shows the status message and asks for the run. The message comes first, so that the run knows
-// from its first moment where its state is shown.
-func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote) (turn.Outcome, error) {
+// from its first moment where its state is shown. payer is the fund of a group that will pay, as it looks.
+func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, payer string) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
-	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons)
+	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons, payer)
 	if err != nil {
 		return turn.Nothing, err
 	}
@@ -148,12 +154,13 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 
 // showFirst posts the status message of a run that is about to be asked for, and gives the text that it has when nothing is asked. Who looks at
 // the message that is going to change needs none.
-func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, buttons store.Keyboard) (status chat.MessageRef, usual string, err error) {
+func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, buttons store.Keyboard, payer string) (status chat.MessageRef, usual string, err error) {
 	asks := bound.Asks(quote)
 	if !d.Replaces.IsZero() && !asks {
 		return chat.MessageRef{}, "", nil
 	}
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview(),
+		Group: bound.Request.Group, Payer: payer}
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
 	usual = first.Text.String()
 	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
@@ -207,20 +214,31 @@ func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.
 	return values, nil
 }
 
-// warnOfLimits tells the person which of their limits are nearly used up, each once as long as it lasts.
+// warnOfLimits tells the person which of their limits are nearly used up, and the group which of its own, each once as long as it lasts.
 func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
-	var text chat.Text
-	for _, use := range run.Warnings {
-		if t.Services.Warnings.Once(fmt.Sprint(run.AccountID, use.Kind, use.Limit, use.FreeAt.Unix()), use.FreeAt) {
-			text = chat.Lines(text, t.Say.Text("limit.near"), show.Styled(words.Limit(t.Say.Voice, use)))
+	fresh, err := t.Services.Runs.Warn(ctx, run)
+	if err != nil {
+		t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+	}
+	var own, group chat.Text
+	for _, use := range fresh {
+		text := chat.Lines(t.Say.Text(words.NearKey(use)), show.Styled(words.Limit(t.Say.Voice, use)))
+		if use.OfGroup() {
+			group = chat.Lines(group, text)
+		} else {
+			own = chat.Lines(own, text)
 		}
 	}
+	tellWarning(ctx, t.Aside(), own)
+	tellWarning(ctx, t.Openly(), group)
+}
+
+func tellWarning(ctx context.Context, t *turn.Turn, text chat.Text) {
 	if text == nil {
 		return
 	}
-	t = t.Aside()
 	if _, err := t.Reply(ctx, text); err != nil {
-		t.Services.Log.WarnContext(ctx, "a warning was not told", "run", run.ID, "error", err)
+		t.Services.Log.WarnContext(ctx, "a warning was not told", "error", err)
 	}
 }
 

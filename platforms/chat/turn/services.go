@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -30,6 +30,7 @@ type Services struct {
 	Runs      Runs
 	Accounts  Accounts
 	Wallets   Wallets
+	Groups    Groups
 	Operator  Operator
 	// DefaultTool is the tool that words without a command are offered to, by id or command; nil or empty: the one used most.
 	DefaultTool Saying
@@ -40,8 +41,7 @@ type Services struct {
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
-	Recents  input.Recents
-	Warnings Warnings
+	Recents input.Recents
 
 	// AnswerWait is how long a question stays open.
 	AnswerWait time.Duration
@@ -67,6 +67,9 @@ type Runs interface {
 	Cancel(ctx context.Context, runID, accountID string) (runs.Run, error)
 	Delete(ctx context.Context, runID, accountID string) error
 	Usage(ctx context.Context, accountID string) (runs.Usage, error)
+	Warn(ctx context.Context, run runs.Run) (fresh []runs.LimitUse, err error)
+	Payer(ctx context.Context, groupID, accountID string, price billing.NanoUSD) (string, error)
+	GroupSpent(ctx context.Context, groupID, accountID string) (groups.Spent, error)
 	MarkDelivered(ctx context.Context, runID string) error
 	Subscribe(runID string) (<-chan runs.Run, func())
 	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (string, registry.MediaInfo, error)
@@ -148,23 +151,4 @@ func (s Saying) Now() string {
 		return ""
 	}
 	return s()
-}
-
-// Warnings remembers which warnings people have had, so that each comes once, and until when they hold.
-type Warnings struct{ seen sync.Map }
-
-// Once reports whether a warning has not been given yet, and notes it until it holds no more.
-func (w *Warnings) Once(warning string, until time.Time) bool {
-	_, before := w.seen.LoadOrStore(warning, until)
-	return !before
-}
-
-// Prune forgets warnings that hold no more.
-func (w *Warnings) Prune(now time.Time) {
-	w.seen.Range(func(key, until any) bool {
-		if until.(time.Time).Before(now) {
-			w.seen.Delete(key)
-		}
-		return true
-	})
 }

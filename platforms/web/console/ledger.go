@@ -34,7 +34,7 @@ func (b *checked) last() (*billing.CheckReport, time.Time) {
 }
 
 var transferKinds = []string{"grant", "hold", "capture", "release", "refund", "merge_out", "merge_in", "takeback",
-	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in"}
+	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in", "gift_out", "gift_in"}
 
 // bookNames says in words what is in the accounts of a kind.
 var bookNames = map[string]string{

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/groups"
+	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// groupsEvery is how often it is looked whether parties are over.
+const groupsEvery = 15 * time.Second
+
+// groupWallets keeps the wallets of groups.
+func (h *house) groupWallets() *groups.Store {
+	return groups.New(groups.Config{Pool: h.db.Pool, Ledger: h.ledger, Record: h.users.Record})
+}
+
+// tendGroups ends parties and tells of it, until ctx ends.
+func (a *app) tendGroups(ctx context.Context) {
+	wallets := a.groupWallets()
+	tick := time.NewTicker(groupsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := wallets.Tend(ctx, a.chat.router.PartyOver); err != nil && ctx.Err() == nil {
+			a.log.Warn("parties of groups were not ended, and are looked at again", "error", err)
+		}
+	}
+}
+
+// shownGroups is how many wallets operators see.
+const shownGroups = 500
+
+// groupSection shows operators the wallets of groups, and closes those that nobody can close any more.
+func groupSection(wallets *groups.Store) console.Section {
+	return console.Section{
+		Path: "groups", Title: "Groups", Table: func(ctx context.Context, _ string) (console.Table, error) { return groupTable(ctx, wallets) },
+		Deed: &console.Deed{
+			Name: "close", Button: "Close the wallet", Says: "What is left goes back to who gave, each by their share of all that was given, and the rules of the wallet are forgotten.",
+			Do: func(ctx context.Context, ids ...string) (string, error) { return closeGroup(ctx, wallets, ids) },
+		},
+	}
+}
+
+func groupTable(ctx context.Context, wallets *groups.Store) (console.Table, error) {
+	t := console.Table{
+		Lead:    "Wallets of groups, those first that have most, at most five hundred. A budget of nothing is no limit.",
+		Columns: []string{"Platform", "Place", "Available", "Held", "Sponsors", "Pays first", "A day", "A month", "A member", "Guests' runs a day", "Party until"}, Empty: "No group has a wallet.",
+	}
+	list, err := wallets.Open(ctx, shownGroups)
+	for _, w := range list {
+		party := ""
+		if w.Party != "" {
+			party = w.PartyEnds.UTC().Format(time.DateTime)
+		}
+		row := console.Row{ID: w.ID}
+		for _, text := range []string{
+			w.Place.Platform, string(w.Place.Kind) + " " + w.Place.ID, w.Available.String(), w.Held.String(), strconv.Itoa(w.Sponsors), string(w.Pays),
+			w.Day.String(), w.Month.String(), w.Member.String(), strconv.Itoa(w.GuestRuns), party,
+		} {
+			row.Cells = append(row.Cells, console.Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, err
+}
+
+// closeGroup closes the wallet with an id.
+func closeGroup(ctx context.Context, wallets *groups.Store, ids []string) (string, error) {
+	list, err := wallets.Open(ctx, shownGroups)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range list {
+		if len(ids) == 1 && w.ID == ids[0] {
+			left, err := wallets.Close(ctx, w.Place, "console")
+			return fmt.Sprintf("The wallet is closed, and %s went back.", left), err
+		}
+	}
+	return "", registry.Errorf(registry.CodeInvalidInput, "there is no such wallet; it may be closed already")
+}
