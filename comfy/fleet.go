@@ -74,6 +74,7 @@ type Engine struct {
 	Name     string      // host:port and path
 	Client   *api.Client // nil: a serverless endpoint
 	endpoint *Endpoint
+	tags     []string // name=value
 
 	mu    sync.Mutex
 	known knowledge
@@ -114,9 +115,12 @@ type EngineStatus struct {
 	CheckedAt time.Time `json:"checkedAt"`
 	Order     Order     `json:"order,omitempty"`
 	DownSince time.Time `json:"downSince,omitzero"`
+	Tags      []string  `json:"tags,omitempty"`
+	Memory    int64     `json:"memory,omitempty"` // bytes of the first GPU
+	Free      int64     `json:"free,omitempty"`   // of them
 }
 
-// NewFleet makes a fleet of the servers at urls. Nothing is asked before Refresh or Run.
+// NewFleet makes a fleet of the servers at urls, whose fragments are tags: see ReadTags. Nothing is asked before Refresh or Run.
 func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -135,9 +139,11 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	}
 	f := &Fleet{cfg: cfg, triggers: triggers{words: make(map[string]trigger)}}
 	for _, u := range urls {
-		name := EngineName(u)
+		name, bare := EngineName(u), *u
+		bare.Fragment = ""
+		tags, _ := ReadTags(u) // the configuration has seen them
 		f.engines = append(f.engines, &Engine{
-			Name: name, Client: api.New(u, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
+			Name: name, tags: tags, Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
 		})
 	}
 	for _, end := range cfg.Endpoints {
@@ -304,7 +310,8 @@ func (f *Fleet) Status() []EngineStatus {
 	var out []EngineStatus
 	for _, e := range f.engines {
 		k := e.knowledge()
-		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince}
+		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince,
+			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free}
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}

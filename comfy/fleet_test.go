@@ -226,6 +226,34 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("one engine stands idle: %v", order)
 		}
 	})
+	t.Run("only who has the tags that the workflow asks for", func(t *testing.T) {
+		t.Parallel()
+		plain := comfytest.New(t, comfytest.Options{})
+		tagged := comfytest.New(t, comfytest.Options{})
+		address := *tagged.URL()
+		address.Fragment = "gpu=4090&vram=24"
+		fleet := comfy.NewFleet([]*url.URL{plain.URL(), &address}, comfy.FleetConfig{Ahead: 1000})
+		fleet.Refresh(t.Context())
+		needs := func(tags string) string {
+			return `{"nodes": [{"id": 1, "type": "EmptyImage", "mode": 0, "pos": [0, 0], "outputs": [{"name": "IMAGE", "type": "IMAGE", "links": [1]}], "widgets_values": [16, 8, 1, 255]},
+				{"id": 2, "type": "SaveImage", "mode": 0, "pos": [9, 0], "inputs": [{"name": "images", "type": "IMAGE", "link": 1}], "widgets_values": ["x"]},
+				{"id": 3, "type": "Note", "mode": 0, "pos": [0, 9], "widgets_values": ["@tool needs ` + tags + `"]}], "links": [[1, 1, 0, 2, 0, "IMAGE"]], "version": 0.4}`
+		}
+		w := worldOf(t, fleet, newFolder(map[string]string{"any.json": plainFlow, "large.json": needs("gpu=4090 vram=16"), "none.json": needs("gpu=h100")}))
+		for i := range 3 {
+			if ticket := w.submit(t, w.call(w.tools["large"], nil)); ticket.Endpoint != address.Host {
+				t.Errorf("run %d went to %s", i, ticket.Endpoint)
+			}
+		}
+		if ticket := w.submit(t, w.call(w.tools["any"], nil)); ticket.Endpoint != plain.URL().Host {
+			t.Errorf("the other one stands idle: %s", ticket.Endpoint)
+		}
+		if status := w.tools["none"].Status; status == nil || status.Reason != "no engine that has its nodes and models is tagged gpu=h100" {
+			t.Errorf("%+v", status)
+		}
+		_, err := w.provider.Submit(t.Context(), w.call(w.tools["none"], nil))
+		failure(t, err, registry.CodeUnavailable, false)
+	})
 	t.Run("then the shortest queue", func(t *testing.T) {
 		t.Parallel()
 		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})

@@ -135,6 +135,10 @@ func (c *Config) checkAddresses(p *problems) {
 	for _, raw := range List(c.ComfyUIURLs) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
+		if ok {
+			_, err := comfy.ReadTags(u)
+			p.unless(err == nil, "COMFYUI_URLS", fmt.Sprint(err), "tags as in http://gpu1:8188#gpu=4090&room=cellar")
+		}
 		c.Engines = append(c.Engines, u)
 	}
 	_, err := c.EngineHeaders()
