@@ -107,7 +107,9 @@ type Engine struct {
 }
 
 // Gigabytes says how much of the memory is free.
-func (e Engine) Gigabytes() string { return fmt.Sprintf("%.1f of %.1f GB free", float64(e.Free)/1e9, float64(e.Memory)/1e9) }
+func (e Engine) Gigabytes() string {
+	return fmt.Sprintf("%.1f of %.1f GB free", float64(e.Free)/1e9, float64(e.Memory)/1e9)
+}
 
 // Idle reports whether nothing is left on the engine.
 func (e Engine) Idle() bool { return len(e.Running)+len(e.Waiting) == 0 }

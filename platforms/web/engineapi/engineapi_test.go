@@ -17,9 +17,12 @@ func TestEnginesOverTheAPI(t *testing.T) {
 	var ordered []string
 	var audit []users.AuditEntry
 	h := engineapi.Handler(engineapi.Config{
-		Names:  func() []string { return []string{name} },
-		List:   func() any { return []map[string]any{{"name": name, "up": true}} },
-		Order:  func(_ context.Context, engine, order string) error { ordered = append(ordered, engine+" "+order); return nil },
+		Names: func() []string { return []string{name} },
+		List:  func() any { return []map[string]any{{"name": name, "up": true}} },
+		Order: func(_ context.Context, engine, order string) error {
+			ordered = append(ordered, engine+" "+order)
+			return nil
+		},
 		Record: func(_ context.Context, e users.AuditEntry) error { audit = append(audit, e); return nil },
 		Caller: func(context.Context) (users.Account, bool) { return users.Account{ID: "ann"}, true },
 	})
