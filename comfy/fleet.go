@@ -118,6 +118,8 @@ type EngineStatus struct {
 	Tags      []string  `json:"tags,omitempty"`
 	Memory    int64     `json:"memory,omitempty"` // bytes of the first GPU
 	Free      int64     `json:"free,omitempty"`   // of them
+	// Serverless says that it is an endpoint whose machines start when there is work.
+	Serverless bool `json:"serverless,omitempty"`
 }
 
 // NewFleet makes a fleet of the servers at urls, whose fragments are tags: see ReadTags. Nothing is asked before Refresh or Run.
@@ -311,7 +313,7 @@ func (f *Fleet) Status() []EngineStatus {
 	for _, e := range f.engines {
 		k := e.knowledge()
 		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince,
-			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free}
+			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free, Serverless: e.endpoint != nil}
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}

@@ -217,7 +217,8 @@ func TestTurns(t *testing.T) {
 		blocked := h.burst(t, user, 5)
 		until(t, "those that wait are counted by tool", func() bool {
 			counts, err := store.Waiting(t.Context(), h.pool, "choir")
-			return err == nil && len(counts) == 1 && counts["sing"] == len(blocked)
+			all, failed := store.Unbegun(t.Context(), h.pool, "choir")
+			return err == nil && len(counts) == 1 && counts["sing"] == len(blocked) && failed == nil && all == len(blocked)
 		})
 		r := sing(user)
 		r.ToolID = "hum"

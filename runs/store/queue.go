@@ -115,3 +115,11 @@ func Waiting(ctx context.Context, pool *pgxpool.Pool, service string) (map[strin
 	}
 	return counts, nil
 }
+
+// Unbegun counts the runs of a service that nobody works on yet, wherever they wait.
+func Unbegun(ctx context.Context, pool *pgxpool.Pool, service string) (n int, err error) {
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM runs WHERE status = 'queued' AND service = $1`, service).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the runs of %s that have not begun: %w", service, err)
+	}
+	return n, nil
+}
