@@ -327,3 +327,35 @@ func TestMakespanOfAFleet(t *testing.T) {
 		t.Errorf("%.3f of round robin, %.3f of least queue", ours/turns, ours/shortest)
 	}
 }
+
+func TestWaitingForLoadedModels(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, nil)
+	next := 0
+	place := func() *simEngine {
+		next++
+		e := s.placed(simJob{id: fmt.Sprint("job", next)})
+		if e != nil {
+			e.queue = append(e.queue, simJob{})
+		}
+		return e
+	}
+	first, second := place(), place()
+	if first == second {
+		t.Fatal("the second run waits for the first one, with 49 engines idle")
+	}
+	s.now = 25 // of the 20 that loading takes and the 10 of a run
+	if third, fourth := place(), place(); third == fourth || third != first && third != second || fourth != first && fourth != second {
+		t.Error("runs do not go where their models are loaded")
+	}
+	if e := place(); e != nil {
+		t.Error("models are loaded, which takes longer than an engine that has them")
+	}
+	if s.fleet.hasPlaceFor(s.jobs[0]) {
+		t.Error("the run that waits is offered a place, and refused it, again and again")
+	}
+	s.now += patience.Seconds()
+	if e := place(); e == nil || e == first || e == second {
+		t.Error("a run waits for ever for engines that are late")
+	}
+}

@@ -21,7 +21,8 @@ const (
 )
 
 const (
-	// patience bounds how long runs wait for an engine that has their models loaded while another has a place.
+	// patience bounds how long runs wait for an engine that has their models loaded while another has a place: three times as long as loading takes, and
+	// at most so long.
 	patience = time.Minute
 	// cheaperWithin is how much later a cheaper engine may be done.
 	cheaperWithin = 1.1
@@ -118,7 +119,7 @@ func (f *Fleet) choose(j job, able []*Engine, foreign map[*Engine]int) (offer, b
 		return offer{}, false
 	}
 	best := bestOf(offers)
-	if best.load == 0 || best.endpoint != nil || f.cfg.Waiting == nil || f.waits.impatient(j, f.cfg.Now()) {
+	if best.load == 0 || best.endpoint != nil || f.cfg.Waiting == nil || f.waits.since(j, f.cfg.Now()) >= min(patience, seconds(3*f.usual.loading())) {
 		return best, true
 	}
 	return f.bestForAll(j, offers)
@@ -150,7 +151,7 @@ func (f *Fleet) bestForAll(j job, offers []offer) (offer, bool) {
 // offers are those of the servers with a place; of endpoints only where no server has one.
 func (f *Fleet) offers(j job, able []*Engine, foreign map[*Engine]int) []offer {
 	var servers, endpoints []offer
-	now, seconds, usual := f.cfg.Now(), f.usual.seconds(j.tool), f.usual.average()
+	now, run, usual := f.cfg.Now(), f.usual.seconds(j.tool), f.usual.average()
 	for _, e := range able {
 		if !f.hasPlace(e) {
 			continue
@@ -162,10 +163,10 @@ func (f *Fleet) offers(j job, able []*Engine, foreign map[*Engine]int) []offer {
 			continue
 		}
 		o.load = f.loading(e, j)
-		run := seconds * e.tempo()
-		o.finish = e.backlog(now) + float64(foreign[e])*usual*e.tempo() + o.load + run
+		tempo := e.tempo()
+		o.finish = e.backlog(now) + float64(foreign[e])*usual*tempo + o.load + run*tempo
 		if f.cfg.Rate != nil {
-			o.price = (o.load + run) * f.cfg.Rate(e.machine())
+			o.price = (o.load + run*tempo) * f.cfg.Rate(e.machine())
 		}
 		servers = append(servers, o)
 	}
@@ -237,6 +238,8 @@ func (f *Fleet) demandFor(set string) demand {
 	}
 	return d
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // loading is how long an engine loads models for a job, in seconds.
 func (f *Fleet) loading(e *Engine, j job) float64 {

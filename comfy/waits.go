@@ -11,7 +11,7 @@ type waits struct {
 	mu     sync.Mutex
 	counts map[string]int       // by tool
 	sets   map[string]string    // the set of models that a tool needs, of tools that waited
-	since  map[string]time.Time // when a set of models was refused first, after it was placed last
+	first  map[string]time.Time // when a set of models was refused first, after it was placed last
 }
 
 // refused notes that a job waits.
@@ -19,29 +19,32 @@ func (w *waits) refused(j job, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sets == nil {
-		w.sets, w.since = make(map[string]string), make(map[string]time.Time)
+		w.sets, w.first = make(map[string]string), make(map[string]time.Time)
 	}
 	w.sets[j.tool] = j.set
-	if w.since[j.set].IsZero() {
-		w.since[j.set] = now
+	if w.first[j.set].IsZero() {
+		w.first[j.set] = now
 	}
 }
 
 func (w *waits) placed(j job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.since, j.set)
+	delete(w.first, j.set)
 	if w.counts[j.tool] > 0 {
 		w.counts[j.tool]--
 	}
 }
 
-// impatient tells whether jobs with these models have waited too long for one of them to begin.
-func (w *waits) impatient(j job, now time.Time) bool {
+// since tells how long jobs with these models have waited for one of them to begin.
+func (w *waits) since(j job, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	since := w.since[j.set]
-	return !since.IsZero() && now.Sub(since) >= patience
+	first := w.first[j.set]
+	if first.IsZero() {
+		return 0
+	}
+	return now.Sub(first)
 }
 
 // work is how many seconds of an average engine wait for a set of models.
@@ -60,7 +63,7 @@ func (w *waits) work(set string, seconds func(tool string) float64) (all float64
 func (f *Fleet) countWaiting(ctx context.Context) {
 	w := &f.waits
 	w.mu.Lock()
-	idle := f.cfg.Waiting == nil || len(w.since) == 0 && len(w.sets) == 0
+	idle := f.cfg.Waiting == nil || len(w.first) == 0 && len(w.sets) == 0
 	w.mu.Unlock()
 	if idle {
 		return
@@ -75,6 +78,6 @@ func (f *Fleet) countWaiting(ctx context.Context) {
 	w.counts = counts
 	if len(counts) == 0 {
 		clear(w.sets)
-		clear(w.since)
+		clear(w.first)
 	}
 }
