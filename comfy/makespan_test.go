@@ -258,7 +258,7 @@ func (s *simulation) probe() {
 	for _, e := range s.engines {
 		m := api.Memory{Total: 24 * gigabyte, Free: 24 * gigabyte}
 		if e.room > 1 {
-			m.Total, m.Free = 80*gigabyte, 80*gigabyte
+			m.Total, m.Free = 48*gigabyte, 48*gigabyte
 		}
 		m.Torch = int64(len(e.loaded)) * 18 * gigabyte
 		m.Free -= m.Torch

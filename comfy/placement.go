@@ -204,7 +204,7 @@ func (d demand) wait() float64 {
 // waitAfter is how long the wait would be if the engine loaded the wanted models, for them or for those that it drives out, whichever is longer.
 func (o offer) waitAfter(wanted demand, demandFor func(set string) demand) float64 {
 	power := 1 / o.tempo()
-	after := o.load + wanted.work/(wanted.power+power)
+	after := max(o.load, (wanted.work+power*o.load)/(wanted.power+power)) // the others work while it loads
 	if own := demandFor(o.evicts()); own.work > 0 {
 		rest := own.power - power
 		if rest < power/1000 {
@@ -329,11 +329,8 @@ func roomy(m api.Memory) bool { return m.Total > 0 && m.Free > m.Total/2 }
 
 // checkMemory forgets models that the server has let go of.
 func (e *Engine) checkMemory(stats api.SystemStats, busy bool) {
-	switch m := stats.Memory; {
-	case m.Total > 0 && m.Torch < unloaded && !busy:
+	if m := stats.Memory; m.Total > 0 && m.Torch < unloaded && !busy {
 		e.loaded = nil
-	case len(e.loaded) > 1 && !roomy(m):
-		e.loaded = e.loaded[:1]
 	}
 }
 
@@ -349,6 +346,9 @@ func (e *Engine) begin(j job, promptID string, now time.Time, seconds float64) p
 		if roomy(e.known.stats.Memory) || !loads {
 			e.loaded = append(e.loaded, slices.DeleteFunc(slices.Clone(before), func(set string) bool { return set == j.set })...)
 		}
+	}
+	if loads {
+		e.known.stats.Memory.Free = 0 // until it is asked again
 	}
 	after := e.loaded
 	return place{engine: e, loads: loads, end: func(accepted bool) {
