@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -27,6 +26,7 @@ const (
 	probeTimeout   = 20 * time.Second // a busy Python server answers late and is up nevertheless
 	queueTimeout   = 5 * time.Second  // of asking for the length of a queue, only to choose
 	goneAfter      = 30 * time.Second
+	countInterval  = time.Second     // of counting what waits, while something does
 	waitPause      = 2 * time.Second // before another look for an engine
 	infoTimeout    = time.Minute
 )
@@ -48,6 +48,10 @@ type FleetConfig struct {
 	Ahead int
 	// Endpoints get runs for which no server has a place.
 	Endpoints []*Endpoint
+	// Waiting counts the runs that wait in the house's queue, by tool; nil: nobody knows. It says whether loading models elsewhere is worth it.
+	Waiting func(ctx context.Context) (map[string]int, error)
+	// Rate is what a second costs on a kind of GPU; nil: all the same. Of engines that would be done at about the same time the cheapest gets a run.
+	Rate func(gpu string) float64
 }
 
 // ahead keeps an engine busy while the next prompt comes, and lets the next one begin within two runs.
@@ -60,6 +64,8 @@ type Fleet struct {
 	engines   []*Engine
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
+	usual     usual
+	waits     waits
 	triggers  triggers
 }
 
@@ -68,25 +74,21 @@ type Engine struct {
 	Name     string      // host:port and path
 	Client   *api.Client // nil: a serverless endpoint
 	endpoint *Endpoint
+	tags     []string // name=value
 
 	mu    sync.Mutex
 	known knowledge
-	load
-	warm  string // key of the models used by the last prompt placed here
 	order Order
 
-	ours     map[string]bool     // prompts of this process that the engine has, or is about to get: true once it took them
+	ours     map[string]*held    // prompts of this process that the engine has, or is about to get, by their ids
+	turned   time.Time           // when one of them ended
+	loaded   []string            // sets of models in its memory as far as is known, the one used last first
+	pace     float64             // how long runs take here, against what they take on the average; zero: not known
 	inQueue  int                 // prompts running and pending there, everybody's, as it said last; only known while runs are watched
 	clientID string              // that prompts are sent with now
 	watchers map[string]*watcher // by client id
 	asked    bool                // for the queue, and no answer yet
 	next     *question           // for the queue, to be asked after that
-}
-
-// load counts what the server's own queue length may not show yet.
-type load struct {
-	pending int // submissions under way
-	taken   int // submissions that it ever took
 }
 
 type knowledge struct {
@@ -113,9 +115,14 @@ type EngineStatus struct {
 	CheckedAt time.Time `json:"checkedAt"`
 	Order     Order     `json:"order,omitempty"`
 	DownSince time.Time `json:"downSince,omitzero"`
+	Tags      []string  `json:"tags,omitempty"`
+	Memory    int64     `json:"memory,omitempty"` // bytes of the first GPU
+	Free      int64     `json:"free,omitempty"`   // of them
+	// Serverless says that it is an endpoint whose machines start when there is work.
+	Serverless bool `json:"serverless,omitempty"`
 }
 
-// NewFleet makes a fleet of the servers at urls. Nothing is asked before Refresh or Run.
+// NewFleet makes a fleet of the servers at urls, whose fragments are tags: see ReadTags. Nothing is asked before Refresh or Run.
 func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -134,13 +141,15 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	}
 	f := &Fleet{cfg: cfg, triggers: triggers{words: make(map[string]trigger)}}
 	for _, u := range urls {
-		name := EngineName(u)
+		name, bare := EngineName(u), *u
+		bare.Fragment = ""
+		tags, _ := ReadTags(u) // the configuration has seen them
 		f.engines = append(f.engines, &Engine{
-			Name: name, Client: api.New(u, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]bool),
+			Name: name, tags: tags, Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
 		})
 	}
 	for _, end := range cfg.Endpoints {
-		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, watchers: make(map[string]*watcher), ours: make(map[string]bool)})
+		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, watchers: make(map[string]*watcher), ours: make(map[string]*held)})
 	}
 	return f
 }
@@ -166,6 +175,8 @@ func (f *Fleet) httpClient(u *url.URL, headers http.Header) *http.Client {
 func (f *Fleet) Run(ctx context.Context) {
 	ticker := time.NewTicker(healthInterval)
 	defer ticker.Stop()
+	count := time.NewTicker(countInterval)
+	defer count.Stop()
 	defer f.cfg.HTTPClient.CloseIdleConnections()
 	for {
 		select {
@@ -173,6 +184,8 @@ func (f *Fleet) Run(ctx context.Context) {
 			return
 		case <-ticker.C:
 			f.Refresh(ctx)
+		case <-count.C:
+			f.countWaiting(ctx)
 		}
 	}
 }
@@ -219,6 +232,7 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	}
 	e.known = next
 	busy := len(e.ours) > 0
+	e.checkMemory(next.stats, busy)
 	e.mu.Unlock()
 	if busy && next.err == nil && e.endpoint == nil {
 		_, _ = e.queue(ctx) // in case nobody watches any more what was sent there
@@ -298,7 +312,8 @@ func (f *Fleet) Status() []EngineStatus {
 	var out []EngineStatus
 	for _, e := range f.engines {
 		k := e.knowledge()
-		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince}
+		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince,
+			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free, Serverless: e.endpoint != nil}
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}
@@ -336,45 +351,6 @@ type Declarations struct {
 	Missing []string          // what was asked for and is not there
 }
 
-// warmLead is how much longer the queue of an engine may be that has the models loaded: loading takes about as long as
-// a few runs, but one warm engine must not do all the work while others stand idle.
-const warmLead = 3
-
-// reserve picks the engine for a prompt and counts the prompt there, so that a burst spreads over the fleet. The engine
-// is up, has everything and a place; rather one that used these models last, rather one with a short queue. done ends the
-// reservation; accepted says whether the engine took the prompt. Those that refused it already are not asked again. Without a place
-// anywhere it is registry.ErrNoPlace.
-func (f *Fleet) reserve(ctx context.Context, need workflow.Requirements, promptID string, refused map[*Engine]error) (e *Engine, done func(accepted bool), err error) {
-	able, err := f.able(need, refused)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !slices.ContainsFunc(able, f.hasPlace) {
-		return nil, nil, registry.ErrNoPlace
-	}
-	before := make([]load, len(able))
-	for i, e := range able {
-		before[i] = e.loads()
-	}
-	queues := make([]int, len(able))
-	if len(able) > 1 {
-		queues = queueLengths(ctx, able)
-	}
-	key := modelKey(need)
-	f.placing.Lock()
-	defer f.placing.Unlock()
-	best, least := -1, math.MaxInt
-	for i, e := range able {
-		if cost := queues[i] + e.cost(before[i], key); cost < least && f.hasPlace(e) {
-			best, least = i, cost
-		}
-	}
-	if best < 0 {
-		return nil, nil, registry.ErrNoPlace
-	}
-	return able[best], able[best].begin(key, promptID), nil
-}
-
 // places tells how many more prompts an engine gets now. What others have sent there counts as well, but who has nothing there may
 // always send one: who waited for the others to end would never have a turn.
 func (f *Fleet) places(e *Engine) int {
@@ -403,12 +379,6 @@ func (f *Fleet) Places() int {
 		return len(f.engines) * f.cfg.Ahead
 	}
 	return places
-}
-
-// hasPlaceFor is the same for prompts with this need.
-func (f *Fleet) hasPlaceFor(need workflow.Requirements) bool {
-	able, err := f.able(need, nil)
-	return err != nil || slices.ContainsFunc(able, f.hasPlace)
 }
 
 // able lists the engines that are up, have everything and take runs, but for those that refused. Where those are all, the first refusal
@@ -447,93 +417,6 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 		return nil, e
 	}
 	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(need).Missing))
-}
-
-// queueLengths asks the engines for their queues; one that does not answer in time counts as full.
-func queueLengths(ctx context.Context, engines []*Engine) []int {
-	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
-	defer cancel()
-	lengths := make([]int, len(engines))
-	var wg sync.WaitGroup
-	for i, e := range engines {
-		wg.Go(func() {
-			var err error
-			if lengths[i], err = e.queueLength(ctx); err != nil {
-				lengths[i] = 1 << 20
-			}
-		})
-	}
-	wg.Wait()
-	return lengths
-}
-
-func (e *Engine) loads() load {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.load
-}
-
-// cost is what comes to the queue's length, which was asked after before was noted: prompts that it may not have counted,
-// and a price for loading models.
-func (e *Engine) cost(before load, key string) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	cost := e.pending + e.taken - before.taken
-	if key != "" && e.warm != key {
-		cost += warmLead
-	}
-	if e.endpoint != nil {
-		cost += endpointLead
-	}
-	return cost
-}
-
-func (e *Engine) begin(key, promptID string) (done func(accepted bool)) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.pending++
-	e.ours[promptID] = false
-	was := e.warm
-	if key != "" { // a prompt without models leaves those in place that are loaded
-		e.warm = key
-	}
-	return func(accepted bool) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.pending--
-		if accepted {
-			e.taken++
-			e.ours[promptID] = true
-			return
-		}
-		delete(e.ours, promptID)
-		if e.warm == key {
-			e.warm = was // whatever another prompt has loaded since, stays
-		}
-	}
-}
-
-// hold counts a prompt that the engine has, and free no longer does.
-func (e *Engine) hold(promptID string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.ours[promptID] = true
-}
-
-func (e *Engine) free(promptID string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.ours, promptID)
-}
-
-// modelKey names a set of models; empty where none is needed.
-func modelKey(need workflow.Requirements) string {
-	var names []string
-	for _, m := range need.Models {
-		names = append(names, m.Folder+"/"+m.Name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, "\n")
 }
 
 // servers are the engines that can be asked for what they have and do.

@@ -206,6 +206,8 @@ func TestPlacement(t *testing.T) {
 		t.Parallel()
 		a, b := comfytest.New(t, comfytest.Options{Models: models()}), comfytest.New(t, comfytest.Options{Models: models()})
 		w, tool := oneTool(t, modelFlow, a, b)
+		first := w.submit(t, painted(w, tool))
+		w.poll(t, first)
 		gates := []*comfytest.Gate{a.Hold("KSampler"), b.Hold("KSampler")}
 		defer gates[0].Open()
 		defer gates[1].Open()
@@ -216,13 +218,41 @@ func TestPlacement(t *testing.T) {
 		on := [2]int{}
 		for i, server := range order {
 			on[server]++
-			if i < 3 && server != order[0] {
+			if i < 3 && server != 0 {
 				t.Errorf("run %d left the warm engine: %v", i, order)
 			}
 		}
 		if on[0] < 3 || on[1] < 3 {
 			t.Errorf("one engine stands idle: %v", order)
 		}
+	})
+	t.Run("only who has the tags that the workflow asks for", func(t *testing.T) {
+		t.Parallel()
+		plain := comfytest.New(t, comfytest.Options{})
+		tagged := comfytest.New(t, comfytest.Options{})
+		address := *tagged.URL()
+		address.Fragment = "gpu=4090&vram=24"
+		fleet := comfy.NewFleet([]*url.URL{plain.URL(), &address}, comfy.FleetConfig{Ahead: 1000})
+		fleet.Refresh(t.Context())
+		needs := func(tags string) string {
+			return `{"nodes": [{"id": 1, "type": "EmptyImage", "mode": 0, "pos": [0, 0], "outputs": [{"name": "IMAGE", "type": "IMAGE", "links": [1]}], "widgets_values": [16, 8, 1, 255]},
+				{"id": 2, "type": "SaveImage", "mode": 0, "pos": [9, 0], "inputs": [{"name": "images", "type": "IMAGE", "link": 1}], "widgets_values": ["x"]},
+				{"id": 3, "type": "Note", "mode": 0, "pos": [0, 9], "widgets_values": ["@tool needs ` + tags + `"]}], "links": [[1, 1, 0, 2, 0, "IMAGE"]], "version": 0.4}`
+		}
+		w := worldOf(t, fleet, newFolder(map[string]string{"any.json": plainFlow, "large.json": needs("gpu=4090 vram=16"), "none.json": needs("gpu=h100")}))
+		for i := range 3 {
+			if ticket := w.submit(t, w.call(w.tools["large"], nil)); ticket.Endpoint != address.Host {
+				t.Errorf("run %d went to %s", i, ticket.Endpoint)
+			}
+		}
+		if ticket := w.submit(t, w.call(w.tools["any"], nil)); ticket.Endpoint != plain.URL().Host {
+			t.Errorf("the other one stands idle: %s", ticket.Endpoint)
+		}
+		if status := w.tools["none"].Status; status == nil || status.Reason != "no engine that has its nodes and models is tagged gpu=h100" {
+			t.Errorf("%+v", status)
+		}
+		_, err := w.provider.Submit(t.Context(), w.call(w.tools["none"], nil))
+		failure(t, err, registry.CodeUnavailable, false)
 	})
 	t.Run("then the shortest queue", func(t *testing.T) {
 		t.Parallel()

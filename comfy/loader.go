@@ -263,6 +263,9 @@ func readWith(have Declarations, need workflow.Requirements, returned map[string
 func detachedNeed(n workflow.Requirements) workflow.Requirements {
 	own := func(s string) string { return unique.Make(s).Value() }
 	out := workflow.Requirements{PicturesOnly: n.PicturesOnly}
+	for _, tag := range n.Tags {
+		out.Tags = append(out.Tags, own(strings.Clone(tag)))
+	}
 	for _, c := range n.Classes {
 		out.Classes = append(out.Classes, own(c))
 	}

@@ -50,6 +50,9 @@ func lacking(names []string) said.Text {
 	if len(names) == 1 && names[0] == lackReturns {
 		return said.EngineReturns.With()
 	}
+	if tags := tagsOf(names); len(tags) > 0 {
+		return said.EngineTags.With("names", enumerate(tags, 6))
+	}
 	kinds := []struct {
 		prefix    string
 		one, many said.Sentence

@@ -93,16 +93,16 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	}
 	refused := make(map[*Engine]error)
 	for {
-		e, done, err := p.cfg.Fleet.reserve(ctx, tpl.Need, handleOf(c), refused)
+		at, err := p.cfg.Fleet.reserve(ctx, jobOf(c.Tool.ToolID, tpl.Need), handleOf(c), refused)
 		if err != nil {
 			return registry.Ticket{}, err
 		}
-		send := p.submitTo
+		e, send := at.engine, p.submitTo
 		if e.endpoint != nil {
 			send = p.submitJob
 		}
-		t, err := send(ctx, e, c, tpl)
-		done(err == nil)
+		t, err := send(ctx, at, c, tpl)
+		at.end(err == nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return t, err
@@ -122,7 +122,8 @@ func isRefusal(err error) bool {
 	return errors.As(err, &refused)
 }
 
-func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl *template) (registry.Ticket, error) {
+func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl *template) (registry.Ticket, error) {
+	e := at.engine
 	media, err := p.uploadMedia(ctx, e, c, tpl)
 	if err != nil {
 		return registry.Ticket{}, err
@@ -136,6 +137,7 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	id, client := handleOf(c), e.client()
 	pl := newPlan(tpl, applied.Prompt)
 	pl.Fees = p.fees(ctx, e, c, tpl)
+	pl.Loads = at.loads
 	ticket, err := pl.ticket(c, e, client)
 	if err != nil {
 		return registry.Ticket{}, err
@@ -377,7 +379,7 @@ func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err
 
 // finish reads the history entry of a prompt, whose place is free.
 func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry api.HistoryEntry, pl plan) registry.Progress {
-	e.free(promptID)
+	p.cfg.Fleet.ended(e, promptID)
 	o := entry.Outcome()
 	switch {
 	case o.Interrupted:
@@ -395,6 +397,9 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 		}
 	}
 	result := &registry.Result{Usage: e.usage(o, pl)}
+	if !slices.ContainsFunc(pl.Outputs, func(out planOutput) bool { return slices.Contains(o.Cached, out.Node) }) { // else it was less work than usual
+		p.cfg.Fleet.took(e, pl.Tool, o.RunTime, pl.Loads)
+	}
 	for _, out := range pl.Outputs {
 		results := entry.Results(out.Node)
 		p.cfg.Workflows.cfg.Learned.gave(ctx, pl.Classes[out.Node], results)
@@ -410,8 +415,12 @@ func (p *Provider) freed(ctx context.Context, e *Engine) bool {
 	err := e.Client.Free(ctx)
 	if err != nil {
 		p.cfg.Logger.WarnContext(ctx, "engine does not free its memory", "engine", e.Name, "error", err)
+		return false
 	}
-	return err == nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.loaded = nil
+	return true
 }
 
 func (e *Engine) output(out planOutput, r api.NodeOutput) registry.Output {
@@ -539,7 +548,7 @@ func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
 // HasPlace tells whether an engine that can run the tool gets another run now. Of a tool that can't be run Submit says why.
 func (p *Provider) HasPlace(t registry.Tool) bool {
 	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
-	return err != nil || p.cfg.Fleet.hasPlaceFor(tpl.Need)
+	return err != nil || p.cfg.Fleet.hasPlaceFor(jobOf(t.ToolID, tpl.Need))
 }
 
 func (p *Provider) observeTimings(pl plan, timings map[string]time.Duration) {

@@ -77,8 +77,8 @@ func (e *Engine) askNext() {
 		return
 	}
 	var taken []string // before the question: what the answer lacks of them is over
-	for id, accepted := range e.ours {
-		if accepted {
+	for id, h := range e.ours {
+		if h.taken {
 			taken = append(taken, id)
 		}
 	}
@@ -94,7 +94,7 @@ func (e *Engine) askNext() {
 			e.inQueue = len(q.answer.Running) + len(q.answer.Pending)
 			for _, id := range taken {
 				if q.answer.Position(id) < 0 {
-					delete(e.ours, id)
+					e.drop(id)
 				}
 			}
 		}

@@ -38,11 +38,8 @@ type Endpoint struct {
 }
 
 const (
-	endpointAtOnce = 3 // workers that an endpoint has where nobody says
-	// endpointLead is how much longer the queue of a server may be: a house pays for its own machines anyway.
-	endpointLead = 1000
-
-	handleKey = "handle" // in a ticket's Extra: the id by which the fleet counts the job
+	endpointAtOnce = 3        // workers that an endpoint has where nobody says
+	handleKey      = "handle" // in a ticket's Extra: the id by which the fleet counts the job
 )
 
 // ReadEndpoints reads a file of endpoints:
@@ -142,6 +139,9 @@ func (e *Engine) queueLength(ctx context.Context) (int, error) {
 
 // lacks names what an engine lacks for a workflow.
 func (e *Engine) lacks(info *graph.ObjectInfo, need workflow.Requirements) []string {
+	if lacks := e.lacksTags(need.Tags); len(lacks) > 0 {
+		return append(lacks, missing(info, need)...)
+	}
 	if e.endpoint != nil && !need.PicturesOnly && len(need.Classes) > 0 {
 		return append(missing(info, need), lackReturns)
 	}
@@ -152,7 +152,8 @@ func (e *Engine) lacks(info *graph.ObjectInfo, need workflow.Requirements) []str
 var errUnfit = errors.New("the endpoint can't take it")
 
 // submitJob begins a job. Where it goes is noted before, and its id as soon as that is known: the service can't be asked for it.
-func (p *Provider) submitJob(ctx context.Context, e *Engine, c registry.Call, tpl *template) (registry.Ticket, error) {
+func (p *Provider) submitJob(ctx context.Context, at place, c registry.Call, tpl *template) (registry.Ticket, error) {
+	e := at.engine
 	in, pl, err := p.job(ctx, e, c, tpl)
 	if err != nil {
 		return registry.Ticket{}, err

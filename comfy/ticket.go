@@ -18,6 +18,8 @@ type plan struct {
 	Outputs []planOutput      `json:"outputs"`
 	// Fees are what partners' services take, in US dollars by node id; nil where that is not known.
 	Fees map[string]json.Number `json:"fees"`
+	// Loads says that the engine had to load models for it.
+	Loads bool `json:"loads,omitempty"`
 }
 
 type planOutput struct {

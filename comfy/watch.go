@@ -81,7 +81,7 @@ func (e *Engine) follow(clientID string, f *follower, every time.Duration) *watc
 		w.work.Go(func() { w.reconcile(ctx) })
 	}
 	w.followers[f] = true
-	e.ours[f.promptID] = true
+	e.has(f.promptID)
 	w.ask() // what happened until now was not for this follower
 	return w
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/platforms/web/engineapi"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/providers/openapi"
 )
@@ -43,7 +44,8 @@ func (a *app) engineRows(ctx context.Context) []console.Engine {
 	var rows []console.Engine
 	for i, s := range a.fleet.Status() {
 		rows = append(rows, console.Engine{Name: s.Name, Up: s.Up, Error: s.Error, Version: s.Version, GPUs: s.GPUs, Classes: s.Classes,
-			CheckedAt: s.CheckedAt, Order: string(s.Order), Running: queues[i].Running, Waiting: queues[i].Pending})
+			CheckedAt: s.CheckedAt, Order: string(s.Order), Tags: s.Tags, Memory: s.Memory, Free: s.Free,
+			Running: queues[i].Running, Waiting: queues[i].Pending})
 	}
 	return rows
 }
@@ -51,6 +53,20 @@ func (a *app) engineRows(ctx context.Context) []console.Engine {
 // orderEngine does what an operator wants of an engine.
 func (a *app) orderEngine(ctx context.Context, name, order string) error {
 	return a.fleet.Order(ctx, name, comfy.Order(order))
+}
+
+// newEngineAPI is how programs of operators do the same.
+func (a *app) newEngineAPI() http.Handler {
+	return engineapi.Handler(engineapi.Config{
+		Names: func() (names []string) {
+			for _, s := range a.fleet.Status() {
+				names = append(names, s.Name)
+			}
+			return names
+		},
+		List:  func() any { return a.fleet.Status() },
+		Order: a.orderEngine, Record: a.users.Record, Caller: web.Caller, Logger: a.log.With("component", "engines"),
+	})
 }
 
 // findingRows tells the console what could be better in the workflows and in OpenAPI documents.

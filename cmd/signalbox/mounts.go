@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/platforms/web/engineapi"
 	"github.com/signalbox/signalbox/platforms/web/knowledgeapi"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
 	"github.com/signalbox/signalbox/platforms/web/missionapi"
@@ -26,7 +27,7 @@ import (
 type mounted struct {
 	console, tools, mcp, ask             http.Handler
 	knowledge, site, siteAPI, siteEditor http.Handler
-	missions                             http.Handler
+	missions, engines                    http.Handler
 	scenes, penpot                       http.Handler // drawings, and the plugin that shows them in Penpot
 	inbox                                http.Handler // callbacks of services, which are signed or carry a token
 	telegram, discord                    http.Handler // updates, which are signed or carry a secret
@@ -65,6 +66,8 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET /api/chains/{id}", Use: web.Read, Handler: m.missions},
 		{Path: "PUT /api/chains/{id}", Use: web.Manage, Handler: m.missions},
 		{Path: "DELETE /api/chains/{id}", Use: web.Manage, Handler: m.missions},
+		{Path: "GET /api/engines", Use: web.OperatorRead, Handler: m.engines, Describe: engineapi.Describe()},
+		{Path: "PUT /api/engines/{engine}", Use: web.OperatorChange, Handler: m.engines},
 		{Path: "GET /penpot/{file}", Use: web.Public, Handler: m.penpot},
 		{Path: "POST " + webhooks.Root, Use: web.Public, Handler: m.inbox},
 		{Path: "POST " + telegram.WebhookPath, Use: web.Public, Handler: m.telegram},
@@ -86,7 +89,7 @@ func (m mounted) mounts() []web.Mount {
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	m := mounted{
-		missions: a.newMissionAPI(), tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")),
+		missions: a.newMissionAPI(), engines: a.newEngineAPI(), tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")),
 		scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api(),
 	}
 	var err error

@@ -25,7 +25,7 @@ func TestMountsAreInTheTable(t *testing.T) {
 		}
 	}
 	h := http.NotFoundHandler()
-	for _, m := range (mounted{missions: h, console: h, tools: h, mcp: h, ask: h, knowledge: h, site: h, siteAPI: h, siteEditor: h, scenes: h, penpot: h, inbox: h, telegram: h, discord: h, stripe: h}).mounts() {
+	for _, m := range (mounted{missions: h, engines: h, console: h, tools: h, mcp: h, ask: h, knowledge: h, site: h, siteAPI: h, siteEditor: h, scenes: h, penpot: h, inbox: h, telegram: h, discord: h, stripe: h}).mounts() {
 		if told[m.Path] != m.Use {
 			t.Errorf("%s: its Use is %d, the table of docs/people.md says %d (0: it isn't there)", m.Path, m.Use, told[m.Path])
 		}

@@ -199,7 +199,7 @@ func (a *app) sweepFiles(ctx context.Context) error {
 
 // startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.
 func (a *app) startSchedules() error {
-	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, schedule.Job{
+	jobs := append(a.scalingJobs(), schedule.Job{
 		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
 	}, schedule.Job{
 		Name: "read documents", Spec: "@daily", Timeout: readTimeout,
@@ -217,6 +217,7 @@ func (a *app) startSchedules() error {
 		Name: "empty the site's bin", Spec: "@daily", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.content.store.Sweep(ctx) },
 	})
+	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, jobs...)
 	if err != nil {
 		return err
 	}

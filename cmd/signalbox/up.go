@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
+	"github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/workflows"
 )
 
@@ -179,18 +181,44 @@ func (a *app) startEngines(ctx context.Context) error {
 		urls = []*url.URL{own}
 	}
 	var orders comfy.Orders
+	var waiting func(context.Context) (map[string]int, error)
 	if a.db != nil {
 		orders.Pool = a.db.Pool
+		waiting = func(ctx context.Context) (map[string]int, error) { return store.Waiting(ctx, a.db.Pool, comfy.Service) }
 	}
 	headers, err := a.cfg.EngineHeaders()
 	if err != nil {
 		return err
 	}
+	rate, err := a.gpuRate()
+	if err != nil {
+		return err
+	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
 		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
+		Waiting: waiting, Rate: rate,
 	})
 	a.fleet.Refresh(ctx)
 	return nil
+}
+
+// gpuRate is what a second of a GPU costs, where the operator says so; nil: all cost the same.
+func (a *app) gpuRate() (func(gpu string) float64, error) {
+	if a.cfg.GPURatesFile == "" {
+		return nil, nil
+	}
+	card, err := a.cfg.RateCard()
+	if err != nil {
+		return nil, err
+	}
+	return func(gpu string) float64 {
+		text, known := card.Rate(gpu)
+		if !known {
+			text = a.cfg.ComfyUIUSDPerSecond
+		}
+		rate, _ := strconv.ParseFloat(text, 64) // both were read at the start
+		return rate
+	}, nil
 }
 
 // maxBatch bounds the batches of the embedded engine: more pictures at a time keep its one CPU from everybody else for minutes.

@@ -300,6 +300,14 @@ func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash s
 type SystemStats struct {
 	Version string
 	GPUs    []string // device names as the server reports them, without memory and index
+	Memory  Memory   // of the first device
+}
+
+// Memory is that of a device, in bytes; zero where the server does not tell.
+type Memory struct {
+	Total int64 `json:"vram_total"`
+	Free  int64 `json:"vram_free"`
+	Torch int64 `json:"torch_vram_total"` // what the server has taken for models and its work
 }
 
 // SystemStats reads version and devices.
@@ -311,14 +319,18 @@ func (c *Client) SystemStats(ctx context.Context) (SystemStats, error) {
 		Devices []struct {
 			Name string `json:"name"`
 			Type string `json:"type"`
+			Memory
 		} `json:"devices"`
 	}
 	if err := c.getJSON(ctx, "/system_stats", nil, &raw); err != nil {
 		return SystemStats{}, err
 	}
 	s := SystemStats{Version: raw.System.Version}
-	for _, d := range raw.Devices {
+	for i, d := range raw.Devices {
 		s.GPUs = append(s.GPUs, gpuName(d.Name))
+		if i == 0 {
+			s.Memory = d.Memory
+		}
 	}
 	return s, nil
 }

@@ -13,6 +13,7 @@ import (
 // Directive is one line of a note that sets what can't be guessed:
 //
 //	@tool id=poster command=/poster name="Big poster" category=text-to-image visibility=public cost=0.02/request
+//	@tool needs gpu=4090 vram=24
 //	@input 6.text name=prompt label="What to draw" required
 //	@input "My sampler".steps advanced min=4 max=40 default=20 choices=4|8|20
 //	@output 9 name=poster type=image
@@ -29,7 +30,7 @@ type Directive struct {
 
 // directiveKeys lists the known words with their keys.
 var directiveKeys = map[string][]string{
-	"tool":   {"id", "command", "name", "category", "visibility", "cost", "keep-workflow", "repeat", "follows"},
+	"tool":   {"id", "command", "name", "category", "visibility", "cost", "keep-workflow", "repeat", "follows", "needs"},
 	"input":  {"name", "label", "type", "required", "advanced", "default", "min", "max", "choices", "description", "role"},
 	"output": {"name", "type"},
 	"bot":    {"send-as", "filename"},
@@ -103,7 +104,12 @@ func Unknown(note, what, word string, known []string, prefix string) graph.Findi
 func parseDirective(word, text, note string) (*Directive, []graph.Finding) {
 	d := &Directive{Word: word, Args: map[string]string{}, Note: note}
 	var problems []graph.Finding
-	for i, field := range splitQuoted(text) {
+	fields := splitQuoted(text)
+	if at := slices.Index(fields, "needs"); word == "tool" && at >= 0 { // all behind it are tags, whatever their names
+		d.Args["needs"] = strings.Join(fields[at+1:], " ")
+		fields = fields[:at]
+	}
+	for i, field := range fields {
 		key, value, pair := strings.Cut(field, "=")
 		if i == 0 && word != "tool" && (!pair || strings.ContainsAny(key, ". ")) {
 			d.Target = unquote(field)

@@ -47,6 +47,8 @@ type Requirements struct {
 	Models  []Model  `json:"models,omitempty"`
 	// PicturesOnly says that all results are pictures, of nodes that ComfyUI has itself: all that serverless workers give back.
 	PicturesOnly bool `json:"picturesOnly,omitempty"`
+	// Tags are what the author asks of an engine beside that, such as gpu=4090 and vram=24.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // Model is one model file.
@@ -79,6 +81,7 @@ func Define(w *graph.Workflow, o Options) (*Definition, error) {
 	}
 	def := &Definition{Needs: d.requirements(), Binding: &Binding{Prompt: prompt, Outputs: outputs}}
 	def.Needs.PicturesOnly = d.picturesOnly(outputs)
+	def.Needs.Tags = d.tags()
 	def.Tool = d.tool(outputs, def.Needs)
 	for _, f := range d.fields {
 		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})

@@ -364,6 +364,17 @@ func TestAuthored(t *testing.T) {
 			t.Errorf("slips give %q and %v", d.Tool.Follows, d.Findings)
 		}
 	})
+	t.Run("a tool says which tags it needs of an engine", func(t *testing.T) {
+		t.Parallel()
+		d := define(t, sampling("@tool name=Big needs vram=24 gpu=4090").String(), graphtest.Mini(t))
+		if got := strings.Join(d.Needs.Tags, " "); got != "gpu=4090 vram=24" || d.Tool.DisplayName != "Big" || hasCode(d, "unknown-directive") {
+			t.Errorf("%q, %q, findings %v", got, d.Tool.DisplayName, d.Findings)
+		}
+		d = define(t, sampling("@tool needs gpu fast=").String(), graphtest.Mini(t))
+		if len(d.Needs.Tags) != 0 || !hasCode(d, "directive-value") {
+			t.Errorf("slips give %q and %v", d.Needs.Tags, d.Findings)
+		}
+	})
 	t.Run("app inputs of an instance reach the widget inside", func(t *testing.T) {
 		t.Parallel()
 		b := &graphtest.Graph{Defs: []string{graphtest.OuterDef, graphtest.BlurDef}, Extra: `{"linearData": {"inputs": [["2", "sigma"], ["4", "radius"]]}}`}

@@ -58,6 +58,25 @@ func (d *definer) picturesOnly(outputs []BoundOutput) bool {
 	return len(outputs) > 0
 }
 
+// tags reads what notes ask of an engine: @tool needs gpu=4090 vram=24.
+func (d *definer) tags() (tags []string) {
+	for _, dir := range d.notice.Directives {
+		if dir.Word != "tool" {
+			continue
+		}
+		for _, field := range strings.Fields(dir.Args["needs"]) {
+			name, value, _ := strings.Cut(field, "=")
+			if plain.Slug(name, "-") != name || value == "" || len(field) > 60 {
+				d.badValue(dir, "needs", field)
+				continue
+			}
+			tags = append(tags, name+"="+value)
+		}
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
 func baseName(s string) string {
 	return s[strings.LastIndexAny(s, `/\`)+1:]
 }

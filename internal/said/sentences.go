@@ -82,6 +82,7 @@ var (
 	EngineRefused           = sentence("engineRefused")
 	EngineReleased          = sentence("engineReleased")
 	EngineReturns           = sentence("engineReturns")
+	EngineTags              = sentence("engineTags")
 	EngineSilent            = sentence("engineSilent")
 	EngineSilentNow         = sentence("engineSilentNow")
 	EngineStopping          = sentence("engineStopping")

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/runs/work"
 )
 
@@ -214,6 +215,11 @@ func TestTurns(t *testing.T) {
 		h.start(t)
 		user := h.user(t, billing.Dollar)
 		blocked := h.burst(t, user, 5)
+		until(t, "those that wait are counted by tool", func() bool {
+			counts, err := store.Waiting(t.Context(), h.pool, "choir")
+			all, failed := store.Unbegun(t.Context(), h.pool, "choir")
+			return err == nil && len(counts) == 1 && counts["sing"] == len(blocked) && failed == nil && all == len(blocked)
+		})
 		r := sing(user)
 		r.ToolID = "hum"
 		run := h.accept(t, r)

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/runs"
 )
@@ -95,4 +97,29 @@ func (s *Store) tellPlaces(ctx context.Context, records []Record) {
 			records[i].QueuePosition = n + ahead[records[i].Tool.Service]
 		}
 	}
+}
+
+// Waiting counts the runs that wait for a place at a service, by tool.
+func Waiting(ctx context.Context, pool *pgxpool.Pool, service string) (map[string]int, error) {
+	rows, err := pool.Query(ctx, `
+		SELECT tool_id, count(*) FROM runs WHERE status = 'queued' AND claimed_by IS NULL AND claims = 0 AND NOT waiting AND service = $1
+		GROUP BY tool_id`, service)
+	counts := make(map[string]int)
+	if err == nil {
+		var tool string
+		var n int
+		_, err = pgx.ForEachRow(rows, []any{&tool, &n}, func() error { counts[tool] = n; return nil })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("count the runs that wait for %s: %w", service, err)
+	}
+	return counts, nil
+}
+
+// Unbegun counts the runs of a service that nobody works on yet, wherever they wait.
+func Unbegun(ctx context.Context, pool *pgxpool.Pool, service string) (n int, err error) {
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM runs WHERE status = 'queued' AND service = $1`, service).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the runs of %s that have not begun: %w", service, err)
+	}
+	return n, nil
 }

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,7 +24,9 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/schedule"
+	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -39,7 +42,11 @@ type Config struct {
 	Loras                     map[string]comfy.Lora
 	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
-	Public                    *url.URL      // nil: none
+	FleetSecret               []byte        // that signs messages to FleetHook
+	FleetBusyAt               int
+	FleetBusyAfter            time.Duration
+	FleetIdleAfter            time.Duration
+	Public                    *url.URL // nil: none
 	TelegramAPI               *url.URL
 	DiscordAPI                *url.URL
 	Shards                    gateway.Shards
@@ -68,6 +75,7 @@ func Check(s settings.Settings) (Config, error) {
 	c := Config{Settings: s}
 	var p problems
 	c.checkAddresses(&p)
+	c.checkFleetHook(&p)
 	var wrong []settings.Wrong
 	c.Store, wrong = s.Store()
 	for _, w := range wrong {
@@ -135,6 +143,10 @@ func (c *Config) checkAddresses(p *problems) {
 	for _, raw := range List(c.ComfyUIURLs) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
+		if ok {
+			_, err := comfy.ReadTags(u)
+			p.unless(err == nil, "COMFYUI_URLS", fmt.Sprint(err), "tags as in http://gpu1:8188#gpu=4090&room=cellar")
+		}
 		c.Engines = append(c.Engines, u)
 	}
 	_, err := c.EngineHeaders()
@@ -169,6 +181,29 @@ func (c *Config) checkAddresses(p *problems) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
 		c.Allow = append(c.Allow, host)
 	}
+}
+
+// checkFleetHook reads what is told about the engines, and when.
+func (c *Config) checkFleetHook(p *problems) {
+	var err error
+	address := strings.Contains(c.FleetHook, "://")
+	if address {
+		err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(c.FleetHook)
+		p.unless(err == nil, "FLEET_HOOK", Redact(c.FleetHook), "an https:// address at a public host, or at one of OUTBOUND_ALLOW, without a name and password")
+	} else if c.FleetHook != "" {
+		_, err = exec.LookPath(c.FleetHook)
+		p.unless(err == nil, "FLEET_HOOK", c.FleetHook, "an https:// address, or a program that can be started")
+	}
+	if address && err == nil || c.FleetHookSecret != "" {
+		c.FleetSecret, err = signature.ParseSecret(c.FleetHookSecret)
+		p.unless(err == nil, "FLEET_HOOK_SECRET", "(hidden)", "whsec_ and 24 to 64 bytes in base64; an address in FLEET_HOOK needs it")
+	}
+	c.FleetBusyAt, err = strconv.Atoi(c.FleetBusyRuns)
+	p.unless(err == nil && c.FleetBusyAt >= 1, "FLEET_BUSY_AT", c.FleetBusyRuns, "a number of runs, such as 4")
+	c.FleetBusyAfter, err = time.ParseDuration(c.FleetBusyFor)
+	p.unless(err == nil && c.FleetBusyAfter >= 0, "FLEET_BUSY_AFTER", c.FleetBusyFor, "a time such as 30s")
+	c.FleetIdleAfter, err = time.ParseDuration(c.FleetIdleFor)
+	p.unless(err == nil && c.FleetIdleAfter > 0, "FLEET_IDLE_AFTER", c.FleetIdleFor, "a time such as 10m")
 }
 
 // checkProxies reads TRUSTED_PROXIES; a single address is a prefix of its own.

@@ -101,6 +101,14 @@ type Engine struct {
 	Waiting   []string // ids of those in its queue, next first
 	CheckedAt time.Time
 	Order     string // cordoned, draining or released; empty: it takes runs
+	Tags      []string
+	Memory    int64 // bytes of the first GPU; zero: it does not tell
+	Free      int64 // of them
+}
+
+// Gigabytes says how much of the memory is free.
+func (e Engine) Gigabytes() string {
+	return fmt.Sprintf("%.1f of %.1f GB free", float64(e.Free)/1e9, float64(e.Memory)/1e9)
 }
 
 // Idle reports whether nothing is left on the engine.
