@@ -239,7 +239,7 @@ func TestQueue(t *testing.T) {
 func (o office) process(id string, q *Queue) *Process {
 	return NewProcess(ProcessConfig{
 		Pool: o.pool, Log: slog.New(slog.DiscardHandler), ID: id, Table: "processes", Lock: locks.Worker, Channel: "claims_test",
-		Heard: func(string) {}, Again: func() {},
+		Heard: func(string) {}, Again: func(context.Context) {},
 		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
 			return q.Release(ctx, tx, id)
 		},

@@ -57,7 +57,7 @@ func NewWorker(e *store.Env, c *Closer) (*Worker, error) {
 	}
 	s.process = claims.NewProcess(claims.ProcessConfig{
 		Pool: e.Config.Pool, Log: e.Log, ID: e.Instance, Table: "run_workers", Lock: locks.Worker,
-		Channel: store.Channel, Heard: s.hear, Again: func() { s.Hub.Refresh(s.Hub.WatchedElsewhere()) }, Release: s.release,
+		Channel: store.Channel, Heard: s.hear, Again: func(context.Context) { s.Hub.Refresh(s.Hub.WatchedElsewhere()) }, Release: s.release,
 	})
 	return s, e.Config.Metrics.Register(deskCollector{s.Desk})
 }
