@@ -16,8 +16,8 @@
 // All that must outlive a restart is in Postgres: updates not yet handled and the ids of those that were (chat_updates) here, the
 // rest in package store. The message that shows a run is kept with the run, as its target.
 //
-// Several processes may share a database and a bot: each Router claims the updates it stores (internal/claims), and takes over those of a Router
-// whose sign of life in the database is gone.
+// Several processes may share a database and a bot: each Router claims the updates it stores, and takes over those of a Router
+// whose sign of life in the database is gone (internal/claims).
 //
 // Handling an update twice does no harm: a run is accepted under a key made of the message, or of the button, that asked for it.
 // Edits may be repeated; new messages that belong to a result are noted before and after they are sent. If a crash falls between,
