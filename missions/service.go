@@ -132,7 +132,7 @@ func New(config Config) (*Service, error) {
 	})
 	s.process = claims.NewProcess(claims.ProcessConfig{
 		Pool: config.Pool, Log: s.log, ID: s.instance, Table: "mission_workers", Lock: locks.Mission, Channel: channel,
-		Heard: s.hear, Again: s.queue.Look,
+		Heard: s.hear, Again: func(context.Context) { s.queue.Look() },
 		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
 			return s.queue.Release(ctx, tx, id)
 		},

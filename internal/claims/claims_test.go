@@ -26,7 +26,7 @@ func newOffice(t *testing.T) office {
 	t.Helper()
 	pool := postgrestest.New(t)
 	_, err := pool.Exec(t.Context(), `
-		CREATE TABLE work (id uuid PRIMARY KEY, since timestamptz NOT NULL, tries integer NOT NULL DEFAULT 0, next_at timestamptz NOT NULL, claimed_by text);
+		CREATE TABLE work (id uuid PRIMARY KEY, since timestamptz NOT NULL, tries integer NOT NULL DEFAULT 0, next_at timestamptz, claimed_by text);
 		CREATE TABLE processes (id text PRIMARY KEY, started_at timestamptz NOT NULL DEFAULT now(), gone_at timestamptz)`)
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +186,41 @@ func TestQueue(t *testing.T) {
 		<-stopped
 		o.until(t, "what was under way is noted", `NOT EXISTS (SELECT FROM work WHERE id = $1)`, slow)
 	})
+	t.Run("who puts a row there has the first try, before it is due", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		q := o.queue("a", nil)
+		key := o.add(t, q, 1)[0]
+		if _, err := o.pool.Exec(t.Context(), `UPDATE work SET next_at = now() + interval '1 day'`); err != nil {
+			t.Fatal(err)
+		}
+		done := 0
+		q.Do(t.Context(), key, func(context.Context, Item) Next { done++; return Next{After: time.Hour} })
+		o.until(t, "the next try is noted", `EXISTS (SELECT FROM work WHERE claimed_by IS NULL AND tries = 1 AND next_at < now() + interval '2 hours')`)
+		if _, err := o.pool.Exec(t.Context(), `UPDATE work SET claimed_by = 'b'`); err != nil {
+			t.Fatal(err)
+		}
+		over := func(context.Context, Item) Next { done++; return Next{} }
+		q.Do(t.Context(), key, over)
+		q.Do(t.Context(), uuid.NewString(), over)
+		o.until(t, "what is another's by now stays as it is", `EXISTS (SELECT FROM work WHERE claimed_by = 'b' AND tries = 1)`)
+		if done != 3 {
+			t.Errorf("it was done %d times, want 3", done)
+		}
+		if _, err := o.pool.Exec(t.Context(), `UPDATE work SET claimed_by = NULL`); err != nil {
+			t.Fatal(err)
+		}
+		q.Do(t.Context(), key, over)
+		o.until(t, "it is over", empty)
+	})
+	t.Run("what is kept is not due any more", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		q := o.queue("a", func(context.Context, Item) Next { return Next{Keep: true} })
+		o.add(t, q, 1)
+		run(t, q)
+		o.until(t, "it is kept", `EXISTS (SELECT FROM work WHERE next_at IS NULL AND claimed_by IS NULL AND tries = 1)`)
+	})
 	t.Run("a claim whose answer was lost is given up", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)
@@ -204,7 +239,7 @@ func TestQueue(t *testing.T) {
 func (o office) process(id string, q *Queue) *Process {
 	return NewProcess(ProcessConfig{
 		Pool: o.pool, Log: slog.New(slog.DiscardHandler), ID: id, Table: "processes", Lock: locks.Worker, Channel: "claims_test",
-		Heard: func(string) {}, Again: func() {},
+		Heard: func(string) {}, Again: func(context.Context) {},
 		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
 			return q.Release(ctx, tx, id)
 		},

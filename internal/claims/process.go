@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
-// ProcessConfig is what a Process works with. All but Heard and Again are needed.
+// ProcessConfig is what a Process works with. All but Channel, Heard and Again are needed.
 type ProcessConfig struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
@@ -29,11 +29,11 @@ type ProcessConfig struct {
 	// Table has a row for each process: id text, started_at timestamptz, and gone_at timestamptz, when it was first found to be gone.
 	Table string
 	Lock  string // the advisory lock of an id, see package locks
-	// Channel is listened to; Heard gets what comes.
+	// Channel is listened to, if there is one; Heard gets what comes.
 	Channel string
 	Heard   func(payload string)
 	// Again is called every other second, for a notification may have been missed.
-	Again func()
+	Again func(ctx context.Context)
 	// Release gives up all that a process had claimed, which lived since then, and tells how much that was.
 	Release func(ctx context.Context, tx pgx.Tx, id string, since time.Time) (freed int64, err error)
 }
@@ -68,14 +68,18 @@ func (p *Process) Begin(ctx context.Context) error {
 		return fmt.Errorf("a connection for the sign of life: %w", err)
 	}
 	conn := pooled.Hijack() // made as the pool makes its own, and no longer counted among them
-	for _, statement := range []struct {
+	type statement struct {
 		sql  string
 		args []any
-	}{
+	}
+	statements := []statement{
 		{`SELECT pg_advisory_lock(` + p.cfg.Lock + `)`, []any{p.cfg.ID}},
 		{`INSERT INTO ` + p.cfg.Table + ` (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET gone_at = NULL`, []any{p.cfg.ID}},
-		{`LISTEN ` + p.cfg.Channel, nil},
-	} {
+	}
+	if p.cfg.Channel != "" {
+		statements = append(statements, statement{`LISTEN ` + p.cfg.Channel, nil})
+	}
+	for _, statement := range statements {
 		if _, err := conn.Exec(ctx, statement.sql, statement.args...); err != nil {
 			return errors.Join(fmt.Errorf("take the sign of life: %w", err), conn.Close(ctx))
 		}
@@ -91,14 +95,19 @@ func (p *Process) Keep(ctx context.Context) {
 			return
 		}
 		err := p.listen(ctx)
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		_ = p.conn.Close(closing) // the connection is of no use either way
-		cancel()
-		p.conn = nil
+		p.Abandon(ctx)
 		if ctx.Err() == nil {
 			p.cfg.Log.WarnContext(ctx, "the connection for the sign of life broke", "error", err)
 		}
 	}
+}
+
+// Abandon gives up a sign of life that Keep does not keep.
+func (p *Process) Abandon(ctx context.Context) {
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = p.conn.Close(closing) // the connection is of no use either way
+	p.conn = nil
 }
 
 // begin tries until it has the sign of life again; false: there is no need any more.
@@ -136,7 +145,7 @@ func (p *Process) listen(ctx context.Context) error {
 			return err
 		}
 		if time.Since(looked) >= againEvery {
-			p.cfg.Again()
+			p.cfg.Again(ctx)
 			looked = time.Now()
 		}
 	}

@@ -21,6 +21,7 @@ type QueueConfig struct {
 	Log  *slog.Logger
 	Now  func() time.Time
 	// Table has a row for each thing that waits: its Key (a uuid), since and next_at timestamptz, tries integer, claimed_by text.
+	// A row without next_at is kept, see Next.
 	Table, Key string
 	Process    string        // in whose name rows are claimed; see Process
 	Places     int           // rows worked on at a time
@@ -40,6 +41,7 @@ type Item struct {
 type Next struct {
 	After time.Duration // above zero: it is due again after this
 	Free  bool          // that counts as no try
+	Keep  bool          // it stays in its table and is not due any more
 }
 
 // Queue is a table of work that is due at a time. Any number of processes may work it off, each row by one of them.
@@ -130,10 +132,16 @@ func (q *Queue) claim(ctx context.Context) error {
 		q.enter(item.Key)
 		q.work.Go(func() {
 			defer q.leave(item.Key)
-			q.settle(ctx, item, q.try(ctx, item))
+			q.settle(ctx, item.Key, &q.cfg.Process, q.try(ctx, item, q.cfg.Work))
 		})
 	}
 	return nil
+}
+
+// Do does work on a row that is not due yet, and that nobody claims until then: so who puts it there has the first try. Without the row,
+// or when it is somebody's by now, the work is done all the same. Its Item has the key only.
+func (q *Queue) Do(ctx context.Context, key string, work func(ctx context.Context, item Item) Next) {
+	q.settle(ctx, key, nil, q.try(ctx, Item{Key: key}, work))
 }
 
 // freeDoubtful frees rows that are claimed here and that nobody works on, as when the answer to their claim was lost.
@@ -168,27 +176,31 @@ func (q *Queue) leave(key string) {
 // panicked is when work that panicked is tried again: not for ever at once.
 const panicked = time.Minute
 
-func (q *Queue) try(ctx context.Context, item Item) (next Next) {
+func (q *Queue) try(ctx context.Context, item Item, work func(context.Context, Item) Next) (next Next) {
 	defer func() {
 		if p := recover(); p != nil {
 			q.cfg.Log.ErrorContext(ctx, "work from a queue panicked", "table", q.cfg.Table, "key", item.Key, "panic", p, "stack", string(debug.Stack()))
 			next = Next{After: panicked}
 		}
 	}()
-	return q.cfg.Work(ctx, item)
+	return work(ctx, item)
 }
 
-// settle writes what becomes of a row, however long that takes. Where ctx ends before, the row stays claimed, and this process' end
-// frees it.
-func (q *Queue) settle(ctx context.Context, item Item, next Next) {
-	sql, args := `DELETE FROM `+q.cfg.Table+` WHERE `+q.cfg.Key+` = $1 AND claimed_by = $2`, []any{item.Key, q.cfg.Process}
-	if next.After > 0 {
+// settle writes what becomes of a row that has this claimant, or none, however long that takes. Where ctx ends before, a row stays
+// claimed, and this process' end frees it.
+func (q *Queue) settle(ctx context.Context, key string, claimant *string, next Next) {
+	sql, args := `DELETE FROM `+q.cfg.Table+` WHERE `+q.cfg.Key+` = $1 AND claimed_by IS NOT DISTINCT FROM $2`, []any{key, claimant}
+	if next.After > 0 || next.Keep {
+		var due *time.Time
+		if !next.Keep {
+			due = new(q.cfg.Now().Add(next.After))
+		}
 		tried := 1
 		if next.Free {
 			tried = 0
 		}
-		sql = `UPDATE ` + q.cfg.Table + ` SET claimed_by = NULL, next_at = $3, tries = tries + $4 WHERE ` + q.cfg.Key + ` = $1 AND claimed_by = $2`
-		args = append(args, q.cfg.Now().Add(next.After), tried)
+		sql = `UPDATE ` + q.cfg.Table + ` SET claimed_by = NULL, next_at = $3, tries = tries + $4 WHERE ` + q.cfg.Key + ` = $1 AND claimed_by IS NOT DISTINCT FROM $2`
+		args = append(args, due, tried)
 	}
 	for {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
@@ -197,7 +209,7 @@ func (q *Queue) settle(ctx context.Context, item Item, next Next) {
 		if err == nil {
 			return
 		}
-		q.cfg.Log.WarnContext(ctx, "noting what became of work from a queue failed", "table", q.cfg.Table, "key", item.Key, "error", err)
+		q.cfg.Log.WarnContext(ctx, "noting what became of work from a queue failed", "table", q.cfg.Table, "key", key, "error", err)
 		select {
 		case <-ctx.Done():
 			return

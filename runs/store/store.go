@@ -462,8 +462,7 @@ func (s *Env) Now() time.Time { return s.Config.Now().Round(time.Microsecond) }
 
 const stopsShown = 7 * 24 * time.Hour // how long an operator is told
 
-// StopsPage bounds how many runs are stopped, or told of, at once.
-const StopsPage = 20
+const stopsPage = 20 // of which an operator is told at once
 
 // Submits reports whether a run's provider works on it by itself, once it was told to.
 func (s *Env) Submits(r *Record) bool {
@@ -474,7 +473,7 @@ func (s *Env) Submits(r *Record) bool {
 func (s *Store) Unstopped(ctx context.Context) ([]runs.Unstopped, error) {
 	rows, err := s.Config.Pool.Query(ctx, `
 		SELECT r.id::text, r.service, coalesce(r.provider_id, ''), s.error, s.since FROM run_stops s JOIN runs r ON r.id = s.run_id
-		WHERE s.next_at IS NULL AND s.since > $1 ORDER BY s.since DESC LIMIT $2`, s.Now().Add(-stopsShown), StopsPage)
+		WHERE s.next_at IS NULL AND s.since > $1 ORDER BY s.since DESC LIMIT $2`, s.Now().Add(-stopsShown), stopsPage)
 	if err != nil {
 		return nil, fmt.Errorf("list runs that could not be stopped: %w", err)
 	}

@@ -68,7 +68,7 @@ func (s *Worker) advance(ctx context.Context, runID string, first bool, known *s
 	}
 	if known.Status.Final() {
 		if first { // it was ended before anything was sent
-			s.stopper.stopRun(unwanted{Record: *known, unsent: true})
+			s.stopper.stopNow(&unwanted{Record: *known, unsent: true})
 		}
 		return s.closer.remind(ctx, known)
 	}

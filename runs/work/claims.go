@@ -41,7 +41,7 @@ type Worker struct {
 
 	process    *claims.Process // the sign of life behind what is claimed here
 	Desk       *desk
-	delivering chan struct{}   // closed when no delivery of the queue is under way any more
+	queuesIdle chan struct{}   // closed when nothing of the queues is under way any more
 	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	round      int             // of whose turn it is, see claim
 
@@ -53,11 +53,11 @@ type Worker struct {
 func NewWorker(e *store.Env, c *Closer) (*Worker, error) {
 	s := &Worker{
 		Env: e, Store: c.store, Hub: c.hub, Pricer: c.pricer, Writer: c.writer, stopper: c.stopper, closer: c,
-		Desk: newDesk(e.Config.Workers), delivering: make(chan struct{}), full: make(map[string]map[string]registry.Tool),
+		Desk: newDesk(e.Config.Workers), queuesIdle: make(chan struct{}), full: make(map[string]map[string]registry.Tool),
 	}
 	s.process = claims.NewProcess(claims.ProcessConfig{
 		Pool: e.Config.Pool, Log: e.Log, ID: e.Instance, Table: "run_workers", Lock: locks.Worker,
-		Channel: store.Channel, Heard: s.hear, Again: func() { s.Hub.Refresh(s.Hub.WatchedElsewhere()) }, Release: s.release,
+		Channel: store.Channel, Heard: s.hear, Again: func(context.Context) { s.Hub.Refresh(s.Hub.WatchedElsewhere()) }, Release: s.release,
 	})
 	return s, e.Config.Metrics.Register(deskCollector{s.Desk})
 }
@@ -243,7 +243,7 @@ func (s *Worker) advanceGuarded(ctx context.Context, runID string, first bool, k
 	return s.advance(ctx, runID, first, known)
 }
 
-// endWork ends the work on runs and deliveries: what waits for a provider ends at once, steps get the time of Config.SoftStop.
+// endWork ends the work on runs and queues: what waits for a provider ends at once, steps get the time of Config.SoftStop.
 func (s *Worker) endWork(ctx context.Context) error {
 	s.Desk.close()
 	soft, cancel := context.WithTimeout(ctx, s.Config.SoftStop)
@@ -262,7 +262,7 @@ func (s *Worker) endWork(ctx context.Context) error {
 
 // idleWithin waits until nobody works here any more; false: ctx ended before.
 func (s *Worker) idleWithin(ctx context.Context) bool {
-	for _, idle := range []<-chan struct{}{s.Desk.idle, s.delivering} {
+	for _, idle := range []<-chan struct{}{s.Desk.idle, s.queuesIdle} {
 		select {
 		case <-idle:
 		case <-ctx.Done():
@@ -270,6 +270,11 @@ func (s *Worker) idleWithin(ctx context.Context) bool {
 		}
 	}
 	return true
+}
+
+// queues are what waits beside the runs.
+func (s *Worker) queues() []*claims.Queue {
+	return []*claims.Queue{s.closer.deliveries, s.stopper.stops, s.stopper.copies}
 }
 
 // longestLife is more than any run takes from its acceptance to its delivery.
@@ -296,11 +301,17 @@ func (s *Worker) release(ctx context.Context, tx pgx.Tx, worker string, since ti
 	if err := s.closer.deliveries.Add(ctx, tx, unsure...); err != nil {
 		return 0, err
 	}
-	waiting, err := s.closer.deliveries.Release(ctx, tx, worker)
-	if err == nil && open.RowsAffected() > 0 {
+	waiting := int64(len(unsure))
+	for _, q := range s.queues() {
+		n, err := q.Release(ctx, tx, worker)
+		if err != nil {
+			return 0, err
+		}
+		waiting += n
+	}
+	if open.RowsAffected() > 0 {
 		_, err = tx.Exec(ctx, store.OfferSQL)
 	}
-	waiting += int64(len(unsure))
 	if err == nil && waiting > 0 {
 		_, err = tx.Exec(ctx, store.OfferDeliverySQL)
 	}

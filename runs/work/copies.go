@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -17,8 +18,7 @@ import (
 )
 
 const (
-	copyPause  = 10 * time.Second // between two tries to stop a copy
-	copiesPage = 50
+	copyPause  = 10 * time.Second   // between two tries to stop a copy
 	copiesLife = 7 * 24 * time.Hour // then nobody waits for that place any more
 )
 
@@ -98,51 +98,24 @@ func (w *step) move(ctx context.Context) error {
 	return err
 }
 
-// copyLeft is what a run has left behind.
-type copyLeft struct {
-	RunID   string
-	Attempt int
-	Service string
-	Ticket  []byte
-}
-
-// stopCopies tells the places of copies to stop them.
-func (s *Stopper) stopCopies(ctx context.Context) error {
-	now := s.Now()
-	if _, err := s.Config.Pool.Exec(ctx, `DELETE FROM run_copies WHERE since < $1`, now.Add(-copiesLife)); err != nil {
-		return err
+// stopCopy is the work of the queue of copies: it tells the place of one to stop it.
+func (s *Stopper) stopCopy(ctx context.Context, item claims.Item) claims.Next {
+	if s.Now().Sub(item.Since) > copiesLife {
+		return claims.Next{}
 	}
-	rows, err := s.Config.Pool.Query(ctx, `UPDATE run_copies SET next_at = $2 WHERE (run_id, attempt) IN (
-			SELECT run_id, attempt FROM run_copies WHERE next_at <= $1 ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING run_id::text, attempt, service, convert_to(ticket::text, 'UTF8')`, now, now.Add(copyPause), copiesPage)
-	if err != nil {
-		return err
-	}
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[copyLeft])
-	if err != nil {
-		return err
-	}
-	for _, c := range due {
-		s.Spawn(func() { s.stopCopy(c) })
-	}
-	return nil
-}
-
-func (s *Stopper) stopCopy(c copyLeft) {
-	ctx, cancel := context.WithTimeout(s.Base, write.StopWithin)
+	ctx, cancel := context.WithTimeout(ctx, write.StopWithin)
 	defer cancel()
+	var run, service string
 	var ticket registry.Ticket
-	err := json.Unmarshal(c.Ticket, &ticket)
-	if canceler, ok := runs.Extra[registry.Canceler](s.Config.Providers[c.Service]); ok && err == nil {
+	err := s.Config.Pool.QueryRow(ctx, `SELECT run_id::text, service, ticket FROM run_copies WHERE id = $1`, item.Key).Scan(&run, &service, &ticket)
+	if canceler, ok := runs.Extra[registry.Canceler](s.Config.Providers[service]); ok && err == nil {
 		err = canceler.Cancel(ctx, ticket)
 	}
-	if err == nil {
-		_, err = s.Config.Pool.Exec(ctx, `DELETE FROM run_copies WHERE run_id = $1 AND attempt = $2`, c.RunID, c.Attempt)
-	}
 	if err != nil {
-		s.Log.DebugContext(ctx, "a copy that a run left behind could not be stopped yet", "run", c.RunID, "at", ticket.Endpoint, "error", err)
-		return
+		s.Log.DebugContext(ctx, "a copy that a run left behind could not be stopped yet", "run", run, "at", ticket.Endpoint, "error", err)
+		return claims.Next{After: copyPause, Free: true}
 	}
-	s.Log.InfoContext(ctx, "a copy that a run left behind was stopped", "run", c.RunID, "at", ticket.Endpoint)
-	s.forgetAtProvider(ctx, c.RunID, c.Service, &ticket)
+	s.Log.InfoContext(ctx, "a copy that a run left behind was stopped", "run", run, "at", ticket.Endpoint)
+	s.forgetAtProvider(ctx, run, service, &ticket)
+	return claims.Next{}
 }

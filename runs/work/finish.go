@@ -371,14 +371,9 @@ func (s *Closer) billCanceled(ctx context.Context, tx pgx.Tx, f *write.Finish) e
 // cancelWork stops what goes on for a run that was ended. The process that works on it tells the provider; where none does,
 // we do.
 func (s *Closer) cancelWork(r store.Record) {
-	if s.hub.Interrupt(r.ID, errCanceled) || !s.Submits(&r) {
-		return
+	if !s.hub.Interrupt(r.ID, errCanceled) && s.Submits(&r) {
+		s.stopper.stops.Look()
 	}
-	s.Spawn(func() {
-		if err := s.stopper.stopDue(s.Base); err != nil && s.Base.Err() == nil {
-			s.Log.WarnContext(s.Base, "stopping runs at their providers failed, another try follows", "error", err)
-		}
-	})
 }
 
 // tellExecution records a run that is over: one event for each. Those of runs that were planned or are traced go to Config.Events.

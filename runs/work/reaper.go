@@ -55,7 +55,7 @@ func (s *Worker) housekeeping() {
 // reap brings back what was left behind: claims of dead processes and of nobody here, runs that nobody ends,
 // confirmations that never came.
 func (s *Worker) reap(ctx context.Context) error {
-	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.AdoptStrays, s.stopper.stopDue, s.stopper.stopCopies, s.dropQuestions, s.countOpen} {
+	for _, task := range []func(context.Context) error{s.freeOrphans, s.freeStrays, s.endOverdue, s.promoteWaiting, s.AdoptStrays, s.dropQuestions, s.countOpen} {
 		if err := task(ctx); err != nil {
 			return err
 		}

@@ -6,26 +6,38 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/runs/write"
 )
 
-const stopTries = 6 // before an operator is told
-
-const stopPause = 10 * time.Second // before the second try, and twice as long before each further one
+const (
+	stopsAtOnce = 64
+	stopTries   = 6                // before an operator is told
+	stopPause   = 10 * time.Second // before the second try, and twice as long before each further one
+)
 
 // Stopper stops runs at their providers, and has these forget them.
 type Stopper struct {
 	*store.Env
-	store *store.Store
+	store  *store.Store
+	stops  *claims.Queue // runs that ended here and may go on at their providers
+	copies *claims.Queue // what runs that moved have left behind
 }
 
 // NewStopper makes a Stopper.
-func NewStopper(e *store.Env, st *store.Store) *Stopper { return &Stopper{e, st} }
+func NewStopper(e *store.Env, st *store.Store) *Stopper {
+	s := &Stopper{Env: e, store: st}
+	queue := func(table, key string, work func(context.Context, claims.Item) claims.Next) *claims.Queue {
+		return claims.NewQueue(claims.QueueConfig{
+			Pool: e.Config.Pool, Log: e.Log, Now: e.Now, Table: table, Key: key, Process: e.Instance, Places: stopsAtOnce, Poll: e.Config.ReapEvery, Work: work,
+		})
+	}
+	s.stops, s.copies = queue("run_stops", "run_id", s.stopDue), queue("run_copies", "id", s.stopCopy)
+	return s
+}
 
 // submission is the result of submitting a run to its provider.
 type submission struct {
@@ -47,50 +59,36 @@ func (w *step) stopProvider() {
 		return
 	}
 	u := unwanted{Record: w.r, open: w.open, unsent: !w.sent && w.open == nil}
-	w.s.Spawn(func() { w.s.stopper.stopRun(u) })
+	w.s.Spawn(func() { w.s.stopper.stopNow(&u) })
 }
 
-// stopDue stops the runs whose time it is, see run_stops.
-func (s *Stopper) stopDue(ctx context.Context) error {
-	rows, err := s.Config.Pool.Query(ctx, `
-		UPDATE run_stops SET next_at = $2 WHERE run_id IN (
-			SELECT run_id FROM run_stops WHERE next_at <= $1 ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING run_id::text`, s.Now(), s.Now().Add(write.StopLease), store.StopsPage)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(ids) == 0 {
-		return err
-	}
-	due, err := s.store.Query(ctx, `WHERE r.id = ANY ($1::uuid[])`, ids)
-	if err != nil {
-		return err
-	}
-	for _, r := range due {
-		s.Spawn(func() { s.stopRun(unwanted{Record: r}) })
-	}
-	return nil
+// stopNow stops a run of which more is known here than its row says.
+func (s *Stopper) stopNow(u *unwanted) {
+	s.stops.Do(s.Working, u.ID, func(ctx context.Context, item claims.Item) claims.Next { return s.stopRun(ctx, item, u) })
 }
 
-// stopRun stops a run at its provider, and records the result.
-func (s *Stopper) stopRun(u unwanted) {
-	ctx, cancel := context.WithTimeout(s.Base, registry.AnswerWait+write.StopWithin)
+// stopDue is the work of the queue of stops.
+func (s *Stopper) stopDue(ctx context.Context, item claims.Item) claims.Next {
+	r, err := s.store.Load(ctx, item.Key)
+	if err != nil {
+		s.Log.WarnContext(ctx, "a run that is to be stopped could not be read, another try follows", "run", item.Key, "error", err)
+		return claims.Next{After: stopPause, Free: true}
+	}
+	return s.stopRun(ctx, item, &unwanted{Record: r})
+}
+
+// stopRun tries once to stop a run at its provider.
+func (s *Stopper) stopRun(ctx context.Context, item claims.Item, u *unwanted) claims.Next {
+	trying, cancel := context.WithTimeout(ctx, registry.AnswerWait+write.StopWithin)
 	defer cancel()
-	err := s.stopAtProvider(ctx, &u)
-	if s.Base.Err() != nil {
-		return // the row stays: it is done at the next start, or by another process
+	err := s.stopAtProvider(trying, u)
+	switch {
+	case err == nil:
+		return claims.Next{}
+	case s.IsStopping():
+		return claims.Next{After: write.StopLease, Free: true}
 	}
-	noting, done := context.WithTimeout(s.Base, write.StopWithin)
-	defer done()
-	if err == nil {
-		_, err = s.Config.Pool.Exec(noting, `DELETE FROM run_stops WHERE run_id = $1`, u.ID)
-	} else {
-		err = s.noteUnstopped(noting, &u, err)
-	}
-	if err != nil {
-		s.Log.WarnContext(noting, "taking note of a run that was stopped failed", "run", u.ID, "error", err)
-	}
+	return s.noteUnstopped(ctx, item, u, err)
 }
 
 // stopAtProvider finds the provider's own id of the run and has it stopped by that.
@@ -172,27 +170,18 @@ func (s *Stopper) keepTicket(ctx context.Context, r *store.Record) error {
 }
 
 // noteUnstopped sets the time of the next try, or gives up and tells the operator.
-func (s *Stopper) noteUnstopped(ctx context.Context, u *unwanted, why error) error {
-	rows, err := s.Config.Pool.Query(ctx, `
-		UPDATE run_stops SET tries = tries + 1, error = $2,
-			next_at = CASE WHEN $3 OR tries + 1 >= $4 THEN NULL ELSE $5::timestamptz + $6::float8 * interval '1 second' * power(2, tries) END
-		WHERE run_id = $1 RETURNING next_at IS NULL`,
-		u.ID, cleanText(why.Error()), errors.Is(why, registry.ErrCantCancel), stopTries, s.Now(), stopPause.Seconds())
-	if err != nil {
-		return err
-	}
-	given, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = nil // another process has stopped it
-	}
-	id := ""
+func (s *Stopper) noteUnstopped(ctx context.Context, item claims.Item, u *unwanted, why error) claims.Next {
+	log := s.Log.With("run", u.ID, "service", u.Tool.Service, "error", why)
 	if u.Ticket != nil {
-		id = u.Ticket.ProviderID
+		log = log.With("providerId", u.Ticket.ProviderID)
 	}
-	if given {
-		s.Log.ErrorContext(ctx, "a run that ended here may go on at its service, and cost money there", "run", u.ID, "service", u.Tool.Service, "providerId", id, "error", why)
-	} else {
-		s.Log.WarnContext(ctx, "a run that ended here is not stopped at its provider yet, another try follows", "run", u.ID, "service", u.Tool.Service, "providerId", id, "error", why)
+	if _, err := s.Config.Pool.Exec(ctx, `UPDATE run_stops SET error = $2 WHERE run_id = $1`, u.ID, cleanText(why.Error())); err != nil {
+		log.WarnContext(ctx, "taking note of why a run could not be stopped failed", "noting", err)
 	}
-	return err
+	if errors.Is(why, registry.ErrCantCancel) || item.Tries+1 >= stopTries {
+		log.ErrorContext(ctx, "a run that ended here may go on at its service, and cost money there")
+		return claims.Next{Keep: true}
+	}
+	log.WarnContext(ctx, "a run that ended here is not stopped at its provider yet, another try follows")
+	return claims.Next{After: stopPause << item.Tries}
 }

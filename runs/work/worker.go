@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/runs/store"
@@ -28,8 +29,12 @@ func (s *Worker) Start(ctx context.Context) error {
 	s.Spawn(func() { s.process.Keep(s.Base) })
 	s.Spawn(s.Hub.TellOthers)
 	s.Spawn(func() {
-		defer close(s.delivering)
-		s.closer.deliveries.Run(s.Working, s.Stopping)
+		defer close(s.queuesIdle)
+		var all sync.WaitGroup
+		for _, q := range s.queues() {
+			all.Go(func() { q.Run(s.Working, s.Stopping) })
+		}
+		all.Wait()
 	})
 	s.Desk.start()
 	s.Spawn(s.claimFree)
@@ -56,7 +61,7 @@ func (s *Worker) Stop(ctx context.Context) error {
 	return nil
 }
 
-// stopWorkers ends the work on runs and deliveries and gives up what was claimed.
+// stopWorkers ends the work on runs and queues and gives up what was claimed.
 func (s *Worker) stopWorkers(ctx context.Context) error {
 	err := s.endWork(ctx)
 	inOrder := err == nil // nobody is left here who could write

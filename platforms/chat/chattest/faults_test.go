@@ -467,6 +467,16 @@ func TestSeveralProcessesShareOneBot(t *testing.T) {
 		}
 		s.AwaitText(s.room, "You have")
 	})
+	t.Run("what a process of an older version left, which is not listed, is taken over", func(t *testing.T) {
+		t.Parallel()
+		s, _ := waiting(t)
+		s.Stop()
+		if _, err := s.Pool.Exec(t.Context(), `UPDATE chat_updates SET claimed_by = 'older'`); err != nil {
+			t.Fatal(err)
+		}
+		another(s)
+		s.AwaitText(s.room, "You have")
+	})
 }
 
 // TestARunStartsWhenItsStatusMessageIsUncertain: whether the message came through or not, who sent a command gets what

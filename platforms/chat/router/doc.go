@@ -17,7 +17,7 @@
 // rest in package store. The message that shows a run is kept with the run, as its target.
 //
 // Several processes may share a database and a bot: each Router claims the updates it stores, and takes over those of a Router
-// whose sign of life in the database is gone.
+// whose sign of life in the database is gone (internal/claims).
 //
 // Handling an update twice does no harm: a run is accepted under a key made of the message, or of the button, that asked for it.
 // Edits may be repeated; new messages that belong to a result are noted before and after they are sent. If a crash falls between,

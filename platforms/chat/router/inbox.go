@@ -24,7 +24,7 @@ const rememberUpdates = 3 * 24 * time.Hour
 type inbox struct {
 	pool     *pgxpool.Pool
 	writer   *postgres.Writer
-	claimant string // the Router that handles what is stored here: its presence
+	claimant string // the Router that handles what is stored here
 }
 
 // store keeps the updates that were not received before and returns those.
@@ -72,60 +72,42 @@ func fresh(platform string, updates []chat.Incoming, stored []string) []turn.Upd
 	return list
 }
 
-// take claims up to limit updates of a platform that were stored and not handled, of Routers that are gone
-// or of none, and gives them, oldest first.
+// take claims up to limit updates of a platform that nobody has, and gives them, oldest first.
 func (b inbox) take(ctx context.Context, platform string, limit int) ([]turn.Update, error) {
-	var list []turn.Update
-	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
-		gone, err := b.gone(ctx, tx, platform)
-		if err != nil {
-			return err
-		}
-		rows, err := tx.Query(ctx, `
-			WITH taken AS (
-				UPDATE chat_updates SET claimed_by = $2
-				WHERE (platform, update_id) IN (
-					SELECT platform, update_id FROM chat_updates
-					WHERE handled_at IS NULL AND platform = $1 AND (claimed_by IS NULL OR claimed_by = ANY($3))
-					ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED)
-				RETURNING position, platform, update_id, body, coalesce(answer, '{}') AS answer)
-			SELECT platform, update_id, body, answer FROM taken ORDER BY position`, platform, b.claimant, gone, limit)
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, scanReceived)
-		return err
-	})
+	rows, err := b.pool.Query(ctx, `
+		WITH taken AS (
+			UPDATE chat_updates SET claimed_by = $2
+			WHERE (platform, update_id) IN (
+				SELECT platform, update_id FROM chat_updates
+				WHERE handled_at IS NULL AND platform = $1 AND claimed_by IS NULL
+				ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)
+			RETURNING position, platform, update_id, body, coalesce(answer, '{}') AS answer)
+		SELECT platform, update_id, body, answer FROM taken ORDER BY position`, platform, b.claimant, limit)
+	if err != nil {
+		return nil, fmt.Errorf("take updates left over: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, scanReceived)
 	if err != nil {
 		return nil, fmt.Errorf("take updates left over: %w", err)
 	}
 	return list, nil
 }
 
-// gone lists the Routers that have claims on a platform's updates and live no more. Their locks are held until the end of tx, so
-// that of several who look only one takes over.
-func (b inbox) gone(ctx context.Context, tx pgx.Tx, platform string) ([]string, error) {
-	rows, err := tx.Query(ctx, `
-		SELECT DISTINCT claimed_by FROM chat_updates
-		WHERE handled_at IS NULL AND platform = $1 AND claimed_by IS NOT NULL AND claimed_by <> $2`, platform, b.claimant)
+// meet lists the Routers that have claims and are not listed, as those of an older version.
+func (b inbox) meet(ctx context.Context) error {
+	_, err := b.pool.Exec(ctx, `
+		INSERT INTO chat_routers (id) SELECT DISTINCT claimed_by FROM chat_updates WHERE handled_at IS NULL AND claimed_by IS NOT NULL
+		ON CONFLICT DO NOTHING`)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("list who has updates: %w", err)
 	}
-	others, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, err
-	}
-	gone := []string{}
-	for _, id := range others {
-		var free bool
-		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(`+presenceLock+`)`, id).Scan(&free); err != nil {
-			return nil, err
-		}
-		if free {
-			gone = append(gone, id)
-		}
-	}
-	return gone, nil
+	return nil
+}
+
+// release gives up the claims of a Router.
+func (b inbox) release(ctx context.Context, tx pgx.Tx, claimant string, _ time.Time) (freed int64, err error) {
+	tag, err := tx.Exec(ctx, `UPDATE chat_updates SET claimed_by = NULL WHERE handled_at IS NULL AND claimed_by = $1`, claimant)
+	return tag.RowsAffected(), err
 }
 
 func scanReceived(row pgx.CollectableRow) (turn.Update, error) {

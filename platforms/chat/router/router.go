@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/groups"
+	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -56,7 +58,7 @@ type Router struct {
 	cfg      Config
 	services *turn.Services
 	presses  map[string]press
-	presence *presence
+	process  *claims.Process // the sign of life behind what this Router has claimed
 	inbox    inbox
 
 	mu       sync.Mutex
@@ -86,15 +88,17 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.Waiting = defaultTo(cfg.Waiting, 10_000)
 	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
-	alive := newPresence(cfg.Pool)
 	d := cfg.Deliverer
-	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
+	r := &Router{cfg: cfg, presses: presses(), inbox: inbox{cfg.Pool, d.Store().Writer, store.NewID()}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
 		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions,
 		Commands: ownCommands(cfg.Operator, offers{cfg.Site != nil, cfg.Agent != nil, cfg.Missions != nil}), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
+	r.process = claims.NewProcess(claims.ProcessConfig{
+		Pool: cfg.Pool, Log: r.services.Log, ID: r.inbox.claimant, Table: "chat_routers", Lock: locks.Router, Again: r.freeOrphans, Release: r.inbox.release,
+	})
 	return r, nil
 }
 
@@ -113,22 +117,22 @@ func (r *Router) Start(ctx context.Context) error {
 	if r.queues != nil {
 		return errors.New("chat: started twice")
 	}
-	if err := r.presence.begin(ctx); err != nil {
+	active, err := r.activeRuns(ctx)
+	if err != nil {
 		return err
 	}
+	if err := r.process.Begin(ctx); err != nil {
+		return err
+	}
+	r.freeOrphans(ctx)
 	left := map[string][]turn.Update{}
 	for _, platform := range r.services.Deliverer.Platforms() {
 		list, err := r.inbox.take(ctx, platform, math.MaxInt32)
 		if err != nil {
-			r.presence.end(ctx)
+			r.process.Abandon(ctx) // with it our claims are void
 			return err
 		}
 		left[platform] = list
-	}
-	active, err := r.activeRuns(ctx)
-	if err != nil {
-		r.presence.end(ctx) // with it our claims are void
-		return err
 	}
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.stopped, r.stopping = stop, make(chan struct{})
@@ -146,10 +150,21 @@ func (r *Router) Start(ctx context.Context) error {
 	for _, run := range active {
 		r.services.Progress.Resume(working, run)
 	}
-	r.wg.Go(func() { r.presence.keep(working, r.services.Log) })
+	r.wg.Go(func() { r.process.Keep(working) })
 	r.wg.Go(func() { r.keepTidy(working) })
 	r.wg.Go(func() { keepCommands(working, r.services) })
 	return nil
+}
+
+// freeOrphans frees what Routers on the same database had claimed that are gone.
+func (r *Router) freeOrphans(ctx context.Context) {
+	err := r.inbox.meet(ctx)
+	if err == nil {
+		_, err = r.process.TakeOver(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.services.Log.WarnContext(ctx, "updates of processes that are gone were not looked for", "error", err)
+	}
 }
 
 // takeOverEvery is how often a Router looks for what others have left behind.
@@ -207,6 +222,7 @@ func (r *Router) Stop(ctx context.Context) error {
 		r.stopped(errStopping)
 		r.wg.Wait()
 		r.services.Progress.Wait()
+		r.giveBack(context.WithoutCancel(ctx))
 	}()
 	select {
 	case <-done:
@@ -215,6 +231,15 @@ func (r *Router) Stop(ctx context.Context) error {
 		r.stopped(errStopping)
 		<-done
 		return context.Cause(ctx)
+	}
+}
+
+// giveBack lets other Routers have at once what was not handled here.
+func (r *Router) giveBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := r.process.End(ctx, true); err != nil {
+		r.services.Log.WarnContext(ctx, "updates that were not handled wait until others look for them", "error", err)
 	}
 }
 
