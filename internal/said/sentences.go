@@ -87,6 +87,7 @@ var (
 	EngineUnknown           = sentence("engineUnknown")
 	EngineUnsent            = sentence("engineUnsent")
 	EngineWait              = sentence("engineWait")
+	ExportTooSoon           = sentence("exportTooSoon")
 	FileHand                = sentence("fileHand")
 	FileImpossible          = sentence("fileImpossible")
 	FileMB                  = sentence("fileMB")

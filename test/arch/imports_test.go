@@ -37,7 +37,7 @@ var floors = [][]string{
 	{"platforms/words"},
 	{"agent"},
 	{"missions"},
-	{"payments", "runs", "webhooks"},
+	{"exports", "payments", "runs", "webhooks"},
 	{"billing", "users", "comfy", "providers"},
 	{"workflows", "comfy/workflow"},
 	{"comfy/notes"},

@@ -23,6 +23,7 @@ func persons() map[string]func(*scene) {
 		"a limit is told with what is used of it, and before it bites": limits,
 		"credit set aside for other runs is named where it is missing": heldCredit,
 		"a person's data is deleted after they confirmed":              erase,
+		"everything a person has is put together, once a day":         export,
 	}
 }
 
@@ -287,4 +288,20 @@ func erase(s *scene) {
 	s.AwaitText(s.room, "I have deleted")
 	s.say("/history")
 	s.AwaitText(s.room, "not run anything yet")
+}
+
+func export(s *scene) {
+	if group := s.group(); !group.none() {
+		s.sayIn(group, "/export")
+		s.AwaitText(group, "in a private chat")
+	}
+	s.say("/export")
+	s.AwaitText(s.room, "I am putting together everything")
+	s.Idle()
+	const ready = `UPDATE exports SET state = 'ready', bytes = 3 << 20, hash = repeat('a', 64), expires_at = now() + interval '7 days'`
+	if tag, err := s.Pool.Exec(s.t.Context(), ready); err != nil || tag.RowsAffected() != 1 {
+		s.t.Fatalf("%d archives were asked for, %v", tag.RowsAffected(), err)
+	}
+	s.say("/export")
+	s.AwaitText(s.room, "is ready (3 MB)", "https://box.example/archive")
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -140,7 +142,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Exports: w.exports(),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -153,6 +155,23 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.stopRun = w.receive(ctx, connection)
+}
+
+// exports takes requests for archives of what people have. None is made.
+func (w *World) exports() *exports.Service {
+	folder, err := assets.OpenFolder(w.t.TempDir())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := exports.New(exports.Config{
+		Pool: w.Pool, Files: assets.New(w.Pool, folder, 0), Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond,
+		Address: func(string) string { return "https://box.example/archive" },
+		Tell:    func(context.Context, exports.Export) error { return nil },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
 }
 
 // places reports whether an account works on the site.

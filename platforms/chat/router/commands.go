@@ -30,16 +30,21 @@ func takesText(name string) registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
-	for _, c := range ownCommands(turn.Operator{}, true, true) {
+	for _, c := range ownCommands(turn.Operator{}, allRooms) {
 		names = append(names, "/"+c.Name)
 	}
 	return names
 }
 
+// rooms says which rooms are there that have commands.
+type rooms struct{ site, agent, exports bool }
+
+var allRooms = rooms{site: true, agent: true, exports: true}
+
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
-// Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of the site
-// and of the agent are there where these are.
-func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
+// Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of a
+// room are there where it is.
+func ownCommands(o turn.Operator, there rooms) turn.Commands {
 	list := turn.Commands{
 		{Name: "start", Do: menus.StartCommand},
 		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
@@ -66,12 +71,15 @@ func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
 		{Name: "why", Do: told(menus.WhyCommand)},
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
 	}
-	if site {
+	if there.exports {
+		list = append(list, turn.Command{Name: "export", Do: told(menus.ExportCommand)})
+	}
+	if there.site {
 		list = append(list,
 			turn.Command{Name: "post", Do: told(sitemenu.PostCommand), Inputs: registry.InputSchema{takesText("words"), {Name: "photo", Type: registry.TypeImage}}},
 			turn.Command{Name: "site", Do: told(sitemenu.SiteCommand)})
 	}
-	if agent {
+	if there.agent {
 		list = append(list, turn.Command{Name: "forget", Do: told(func(ctx context.Context, t *turn.Turn) error {
 			if err := t.Services.Agent.Forget(ctx, t); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -35,6 +36,7 @@ type Services struct {
 	Example     func(language string) (Example, error) // shown to who comes for the first time; nil: none
 	Agent       Agent                                  // nil: no model is connected
 	Site        Site                                   // nil: there is none
+	Exports     Exports                                // nil: nobody gets an archive
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
@@ -85,6 +87,11 @@ type Agent interface {
 	Affirmed(ctx context.Context, t *Turn, p store.Prompt) (answered bool, err error)
 	// Forget ends what is being answered for the person and forgets what was said in this chat.
 	Forget(ctx context.Context, t *Turn) error
+}
+
+// Exports makes archives of everything that people have; *exports.Service is one.
+type Exports interface {
+	Request(ctx context.Context, accountID string) (exports.Export, error)
 }
 
 // Example is a tried one: a tool, words for it, and what it made of them.
