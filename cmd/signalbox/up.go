@@ -300,7 +300,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
 		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
-		KeepMetadata: a.cfg.KeepWorkflow == "true",
+		KeepMetadata: a.cfg.KeepWorkflow == "true", Screen: a.rules.Screen,
 	})
 	if err != nil {
 		return err

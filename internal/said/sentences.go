@@ -262,6 +262,7 @@ var (
 	SummaryOld              = sentence("summaryOld")
 	SummaryOther            = sentence("summaryOther")
 	TaskExpired             = sentence("taskExpired")
+	TextRefused             = sentence("textRefused")
 	TextTooLong             = sentence("textTooLong")
 	TextTooLongStyle        = sentence("textTooLongStyle")
 	TheService              = sentence("theService")

@@ -68,7 +68,12 @@ func TestEverythingSomebodyHas(t *testing.T) {
 		}
 	})
 	t.Run("the account's page has it", func(t *testing.T) {
-		eve := h.visitor()
+		eve, mallory := h.visitor(), h.visitor() // both in browsers
+		eve.form("/signin", url.Values{"key": {h.developer("eve").key}})
+		mallory.form("/signin", url.Values{"key": {h.developer("mallory").key}})
+		if eve.accountID() == mallory.accountID() {
+			t.Fatal("two people are one")
+		}
 		if page := eve.page("/account"); !strings.Contains(page, "Your data") {
 			t.Fatalf("the page has no button:\n%s", page)
 		}
@@ -80,7 +85,7 @@ func TestEverythingSomebodyHas(t *testing.T) {
 				if res := eve.do("GET", "/account/export/"+id, "", nil); res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/zip" {
 					t.Errorf("got %d, %v", res.StatusCode, res.Header)
 				}
-				if res := h.visitor().do("GET", "/account/export/"+id, "", nil); res.StatusCode != http.StatusNotFound {
+				if res := mallory.do("GET", "/account/export/"+id, "", nil); res.StatusCode != http.StatusNotFound {
 					t.Errorf("somebody else fetches it: %d", res.StatusCode)
 				}
 				return

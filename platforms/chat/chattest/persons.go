@@ -23,7 +23,8 @@ func persons() map[string]func(*scene) {
 		"a limit is told with what is used of it, and before it bites": limits,
 		"credit set aside for other runs is named where it is missing": heldCredit,
 		"a person's data is deleted after they confirmed":              erase,
-		"everything a person has is put together, once a day":         export,
+		"a word that the operator does not allow is refused":           blockedWord,
+		"everything a person has is put together, once a day":          export,
 	}
 }
 
@@ -304,4 +305,15 @@ func export(s *scene) {
 	}
 	s.say("/export")
 	s.AwaitText(s.room, "is ready (3 MB)", "https://box.example/archive")
+}
+
+func blockedWord(s *scene) {
+	s.Screen = func(text string) (string, bool) { return "dragon", strings.Contains(text, "dragon") }
+	s.Restart()
+	s.say("/painter a dragon")
+	s.AwaitText(s.room, "does not allow a word in this text")
+	s.noRun()
+	s.say("/painter a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Painter")
 }

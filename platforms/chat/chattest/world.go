@@ -68,6 +68,8 @@ type World struct {
 	Agent turn.Agent
 	// Site is run from the chat; nil: there is none.
 	Site turn.Site
+	// Screen says which texts the house does not take; nil: all are taken.
+	Screen func(text string) (has string, refused bool)
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
 
@@ -135,7 +137,7 @@ func (w *World) Start() {
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
 		Providers:  map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}},
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
-		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
+		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond, Screen: w.Screen,
 	})
 	if err != nil {
 		w.t.Fatal(err)
