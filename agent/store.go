@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/archive"
 )
 
 // maxConversations is how many conversations of an account are kept; the one that rested longest goes first.
@@ -113,6 +115,19 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 func wrap(err error, what string) error {
 	if err != nil {
 		return fmt.Errorf("agent: %s: %w", what, err)
+	}
+	return nil
+}
+
+// Export writes what models remember of their conversations with an account, and the tokens that it used by day.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	for _, file := range [][2]string{
+		{"conversations/models.json", `SELECT name, remembered, updated_at FROM agent_conversations WHERE account_id = $1 ORDER BY name`},
+		{"conversations/tokens.json", `SELECT day, input, cache_read, cache_write, output FROM agent_usage WHERE account_id = $1 ORDER BY day`},
+	} {
+		if err := to.JSON(ctx, tx, file[0], file[1], accountID); err != nil {
+			return err
+		}
 	}
 	return nil
 }

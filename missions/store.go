@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -219,6 +220,21 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("forget missions: %w", err)
+	}
+	return nil
+}
+
+// Export writes the missions and chains of an account.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	for _, file := range [][2]string{
+		{"missions.json", `SELECT id, status, title, document, run_id, created_at, confirmed_at, ended_at,
+			(SELECT json_agg(l ORDER BY l.position) FROM (SELECT position, status, run_id, failure, reference, undo, undone_at FROM mission_legs WHERE mission_id = m.id) l) AS legs
+			FROM missions m WHERE account_id = $1 ORDER BY created_at`},
+		{"chains.json", `SELECT id, command, version, definition, changed_at FROM chains WHERE account_id = $1 ORDER BY command`},
+	} {
+		if err := to.JSON(ctx, tx, file[0], file[1], accountID); err != nil {
+			return err
+		}
 	}
 	return nil
 }

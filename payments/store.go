@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/archive"
 )
 
 // Errors of orders and payments.
@@ -153,4 +154,18 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 		}
 	}
 	return nil
+}
+
+// Export writes what an account ordered and paid, amounts in the currency's smallest unit.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	const mine = `account_id IN (SELECT u.id FROM users u WHERE u.id = $1 OR u.merged_into = $1)`
+	err := to.CSV(ctx, tx, "payments.csv", `
+		SELECT number::text AS receipt, paid_at::text, source, ref, title, amount::text, currency, (credited / 1e9)::text AS credited_usd, (returned / 1e9)::text AS returned_usd, tax
+		FROM payments WHERE `+mine+` ORDER BY number`, accountID)
+	if err != nil {
+		return err
+	}
+	return to.CSV(ctx, tx, "orders.csv", `
+		SELECT id::text AS order, created_at::text, source, product, amount::text, currency, recurring::text, coalesce(paid_at::text, '') AS paid_at
+		FROM payment_orders WHERE `+mine+` ORDER BY created_at`, accountID)
 }

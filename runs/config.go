@@ -76,6 +76,8 @@ type Config struct {
 	BillCanceled bool
 	// KeepMetadata leaves what engines write into the metadata of results, such as the prompt, in them. A tool may say so for its own.
 	KeepMetadata bool
+	// Screen finds out whether a text that somebody gave is one that the house takes, and tells what it has that it does not; nil: all are taken.
+	Screen func(text string) (has string, refused bool)
 	// CallbackURL gives the address where the provider of a service may report about a run, or "".
 	CallbackURL func(service, runID string) string
 

@@ -267,7 +267,9 @@ func (s *Store) welcome(ctx context.Context, tx pgx.Tx, account Account, identit
 }
 
 // ByID gives an account, or ErrNotFound. The id of one that was merged gives the survivor.
-func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) { return s.byID(ctx, accountID) }
+func (s *Store) ByID(ctx context.Context, accountID string) (Account, error) {
+	return s.byID(ctx, accountID)
+}
 
 func (c *core) byID(ctx context.Context, accountID string) (Account, error) {
 	if _, err := uuid.Parse(accountID); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -196,4 +197,9 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 		return fmt.Errorf("forget the endpoints of %s: %w", accountID, err)
 	}
 	return nil
+}
+
+// Export writes where programs of an account are told of runs, without the secrets that sign it.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	return to.JSON(ctx, tx, "webhooks.json", `SELECT id, url, events, ordered, created_at, disabled_at, disabled_reason FROM webhook_endpoints WHERE account_id = $1 ORDER BY created_at`, accountID)
 }

@@ -161,6 +161,7 @@ func (a *app) startChat(ctx context.Context) error {
 		Operator:     turn.Operator{Support: a.rules.Says(houserules.Support), Terms: a.rules.Says(houserules.Terms), Privacy: a.rules.Says(houserules.Privacy), Buying: a.buying},
 		DefaultTool:  a.rules.Says(houserules.DefaultTool),
 		Agent:        agent,
+		Exports:      a.exports,
 		Example:      tried,
 		Site:         a.content.desk(),
 		Missions:     a.missions,

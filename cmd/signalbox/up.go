@@ -32,6 +32,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -108,6 +109,7 @@ type app struct {
 	history   *history.Store
 	watcher   *watch.Watcher
 	missions  *missions.Service
+	exports   *exports.Service
 	post      post
 	chat      *chatPlatforms
 	figures   net.Listener // of METRICS_ADDR; nil: there is none
@@ -121,7 +123,7 @@ func newApp(c config.Config, log *slog.Logger) *app {
 
 func (a *app) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
+		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.startExports, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -326,7 +328,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
 		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
-		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: a.warnOfLimits,
+		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: a.warnOfLimits, Screen: a.rules.Screen,
 	})
 	if err != nil {
 		return err
@@ -381,7 +383,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
-		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
+		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},

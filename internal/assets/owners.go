@@ -23,6 +23,9 @@ const (
 	Result Kind = "result" // a run made it
 )
 
+// Archive is a file with everything that an account has, made at its request. It counts against no limit.
+const Archive Kind = "export"
+
 // LimitError refuses a file for which its owner's limit leaves no room.
 type LimitError struct {
 	Kind        Kind
@@ -35,13 +38,13 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("your %s take %s and may take %s: delete runs that you need no more, or ask the operator for more room", what, Words(e.Used), Words(e.Limit))
 }
 
-// ErrErased refuses an upload of somebody who has had everything about them deleted meanwhile.
+// ErrErased refuses an upload or archive of somebody who has had everything about them deleted meanwhile.
 var ErrErased = errors.New("the account that it is for was deleted")
 
-// checkOwner refuses an upload for an account that was erased, which leaves it without identities. The lock makes this and
+// checkOwner refuses an upload or archive for an account that was erased, which leaves it without identities. The lock makes this and
 // the erasing take turns; what was let in before is deleted with the rest.
 func checkOwner(ctx context.Context, tx pgx.Tx, meta Meta) error {
-	if meta.Owner == "" || meta.Kind != Upload {
+	if meta.Owner == "" || meta.Kind != Upload && meta.Kind != Archive {
 		return nil
 	}
 	tag, err := tx.Exec(ctx, `SELECT FROM users WHERE id = (SELECT coalesce(merged_into, id) FROM users WHERE id = $1) FOR KEY SHARE`, meta.Owner)
@@ -87,6 +90,28 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref) ([]string, error) 
 		return nil, fmt.Errorf("owners of %s: %w", ref, err)
 	}
 	return accounts, nil
+}
+
+// Filed is a file of an account.
+type Filed struct {
+	Ref  Ref
+	Name string // as it first came, perhaps from somebody else; may be empty
+	MIME string
+}
+
+// FilesOf gives the files of an account, archives aside, those first that came first.
+func FilesOf(ctx context.Context, tx pgx.Tx, accountID string) ([]Filed, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT '`+refScheme+`' || o.hash, a.name, a.mime FROM asset_owners o JOIN assets a USING (hash)
+		WHERE o.account_id = $1 AND o.kind <> 'export' ORDER BY o.put_at, o.hash`, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", accountID, err)
+	}
+	files, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Filed])
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", accountID, err)
+	}
+	return files, nil
 }
 
 // Adopt gives the files of an account to the one that it is merged into.

@@ -22,7 +22,7 @@ import (
 // of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
 func OwnPaths() []string {
 	return []string{
-		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
+		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/me", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", door.AppPath, "/buy", chains.Path, pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
 		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/stripe", "/terms", "/thumbs", "/tool", "/uploads",
@@ -36,7 +36,7 @@ func (s *Server) table() ([]door.Route, error) {
 	var err error
 	s.api, err = api.New(api.Config{
 		Door: s.door, Streams: s.streams, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Callers: callers, Media: cfg.Runs, Links: s.links, Ledger: cfg.Ledger,
-		Keys: cfg.Users, Programs: cfg.Users, Invitations: cfg.Invitations, Hooks: cfg.Hooks, Answers: cfg.Answers, Points: cfg.Points, Gallery: cfg.Gallery,
+		Keys: cfg.Users, Programs: cfg.Users, Invitations: cfg.Invitations, Hooks: cfg.Hooks, Answers: cfg.Answers, Points: cfg.Points, Gallery: cfg.Gallery, Exports: cfg.Exports,
 		Status: cfg.Status, Changes: cfg.Changes, Mounted: described(cfg.Mounts), Version: cfg.Version, NotFound: s.render.NotFound, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) table() ([]door.Route, error) {
 	}
 	own, err := account.Routes(account.Config{
 		Door: s.door, Render: s.render, Users: cfg.Users, Spending: cfg.Runs, Ledger: cfg.Ledger, Invitations: cfg.Invitations,
-		Telegram: cfg.Telegram, Discord: cfg.Discord, Hooks: cfg.Hooks, Logger: cfg.Logger, Now: cfg.Now,
+		Telegram: cfg.Telegram, Discord: cfg.Discord, Hooks: cfg.Hooks, Exports: cfg.Exports, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/platforms/web/account"
 	"github.com/signalbox/signalbox/platforms/web/api"
 	"github.com/signalbox/signalbox/platforms/web/chains"
@@ -112,6 +113,8 @@ type Config struct {
 	Gallery *gallery.Gallery
 	// Hooks tells programs of runs; nil: there are no endpoints.
 	Hooks Hooks
+	// Exports makes archives of everything that people have; nil: nobody gets one.
+	Exports *exports.Service
 	// Answers keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once.
 	Answers *api.Answers
 	// Points shows amounts in points as well; the zero value does not.

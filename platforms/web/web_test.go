@@ -31,6 +31,8 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
+	"github.com/signalbox/signalbox/exports"
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -64,6 +66,7 @@ type house struct {
 	asking   *registrytest.Asking  // the service asking, which asks in the midst of its calls
 	pool     *pgxpool.Pool
 	assets   *assets.Store
+	exports  *exports.Service // not started
 
 	public   bool
 	visitors atomic.Int32
@@ -126,6 +129,10 @@ func newHouse(t *testing.T, options ...option) *house {
 			t.Error(err)
 		}
 	})
+	h.exports, err = exports.New(exports.Config{Pool: pool, Files: h.assets, Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond, Tell: func(context.Context, exports.Export) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.serve(options...)
 	return h
 }
@@ -133,7 +140,7 @@ func newHouse(t *testing.T, options ...option) *house {
 func (h *house) serve(options ...option) {
 	cfg := web.Config{
 		Registry: h.reg, Runs: h.runs, Users: h.users, Ledger: h.ledger, AdminToken: adminToken, Shares: h.shares, Gallery: gallery.New(h.pool), Questions: questions.New(questions.Config{Pool: h.pool, Ledger: h.ledger}), Invitations: users.NewInvitations(h.users, h.gift),
-		LinkKey: []byte("a key for the tests that is long"), Version: "test",
+		LinkKey: []byte("a key for the tests that is long"), Version: "test", Exports: h.exports,
 		Changes: func(context.Context) ([]history.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
 	}

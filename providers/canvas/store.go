@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -292,4 +293,18 @@ func (st store) get(ctx context.Context, accountID, id string) (s *stored, err e
 		return nil, lost(id)
 	}
 	return s, err
+}
+
+// Export writes the drawings of an account: their shapes, and the steps that made them.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	for _, file := range [][2]string{
+		{"drawings/drawings.json", `SELECT id, session, title, version, page, created_at, changed_at FROM canvas_scenes WHERE account_id = $1 ORDER BY created_at`},
+		{"drawings/shapes.json", `SELECT c.scene_id AS drawing, c.id, c.body FROM canvas_shapes c JOIN canvas_scenes s ON s.id = c.scene_id WHERE s.account_id = $1 ORDER BY c.scene_id, c.id`},
+		{"drawings/steps.json", `SELECT c.scene_id AS drawing, c.version, c.run_id, c.tool, c.board, c.step, c.undone, c.done_at FROM canvas_changes c JOIN canvas_scenes s ON s.id = c.scene_id WHERE s.account_id = $1 ORDER BY c.scene_id, c.version`},
+	} {
+		if err := to.JSON(ctx, tx, file[0], file[1], accountID); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -66,6 +66,9 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if len(b.Missing) > 0 {
 		return s.firstOr(ctx, b.Request, &runs.MissingInputError{Fields: b.Missing})
 	}
+	if err := s.screen(ctx, b); err != nil {
+		return s.firstOr(ctx, b.Request, err)
+	}
 	quote, err := s.pricer.Quote(ctx, b)
 	if err != nil {
 		return s.firstOr(ctx, b.Request, err)

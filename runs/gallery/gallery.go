@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -228,4 +229,9 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		return fmt.Errorf("give the results of %s to %s: %w", from, into, err)
 	}
 	return nil
+}
+
+// Export writes what an account thinks of its results.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	return to.JSON(ctx, tx, "gallery.json", `SELECT run_id, n AS output, favorite, rating FROM gallery_items WHERE account_id = $1 AND (favorite OR rating > 0) ORDER BY run_id, n`, accountID)
 }

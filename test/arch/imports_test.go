@@ -38,7 +38,7 @@ var floors = [][]string{
 	{"platforms/words"},
 	{"agent"},
 	{"missions"},
-	{"payments", "runs", "webhooks"},
+	{"exports", "payments", "runs", "webhooks"},
 	{"groups"},
 	{"billing", "users", "comfy", "providers"},
 	{"workflows", "comfy/workflow"},

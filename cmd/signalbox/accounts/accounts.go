@@ -11,7 +11,9 @@ import (
 	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/groups"
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/payments"
@@ -43,7 +45,7 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
 			for _, forget := range []func(context.Context, pgx.Tx, string) error{
 				pages.Forget, webchat.Forget, runstore.Forget, canvas.Forget, missions.Forget, agent.Forget, payments.Forget, groups.Forget, questions.Forget,
-				webhooks.Forget, index.Forget, chatstore.Forget, sitestore.Forget, assets.Forget,
+				webhooks.Forget, index.Forget, chatstore.Forget, sitestore.Forget, exports.Forget, assets.Forget,
 			} {
 				if err := forget(ctx, tx, accountID); err != nil {
 					return err
@@ -65,11 +67,19 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, into string) error {
 	for _, adopt := range []func(ctx context.Context, tx pgx.Tx, from, into string) error{
 		runstore.Adopt, ledger.Merge, runstore.Adopt, missions.Adopt, gallery.Adopt, agent.Adopt, questions.Adopt, webhooks.Adopt, canvas.Adopt,
-		index.Adopt, chatstore.Adopt, sitestore.Adopt, assets.Adopt, webchat.Adopt, groups.Adopt,
+		index.Adopt, chatstore.Adopt, sitestore.Adopt, exports.Adopt, assets.Adopt, webchat.Adopt, groups.Adopt,
 	} {
 		if err := adopt(ctx, tx, from, into); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Parts are what the rooms give to the archive of everything that an account has. Its files are added to them.
+func Parts() []archive.Part {
+	return []archive.Part{
+		users.Export, runstore.Export, gallery.Export, pages.Export, billing.Export, payments.Export, webchat.Export, agent.Export, questions.Export, missions.Export,
+		canvas.Export, sitestore.Export, index.Export, webhooks.Export,
+	}
 }

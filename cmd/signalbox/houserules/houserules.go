@@ -7,11 +7,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/internal/blocklist"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/web/console"
@@ -21,27 +23,30 @@ import (
 
 // The settings that operators change in the console, by their names in the database.
 const (
-	Access        = "access"
-	RunsAtOnce    = "runs-at-once"
-	RunsPerDay    = "runs-per-day"
-	BatchRuns     = "batch-runs"
-	StreamsAtOnce = "streams-at-once"
-	UploadMB      = "upload-mb"
-	ResultMB      = "result-mb"
-	Margins       = "margins"
-	Support       = "support"
-	Buy           = "buy"
-	DefaultTool   = "default-tool"
-	Terms         = "terms"
-	Privacy       = "privacy"
+	Access          = "access"
+	RunsAtOnce      = "runs-at-once"
+	RunsPerDay      = "runs-per-day"
+	BatchRuns       = "batch-runs"
+	StreamsAtOnce   = "streams-at-once"
+	UploadMB        = "upload-mb"
+	ResultMB        = "result-mb"
+	Margins         = "margins"
+	Support         = "support"
+	Buy             = "buy"
+	DefaultTool     = "default-tool"
+	Terms           = "terms"
+	Privacy         = "privacy"
+	BlockedWords    = "blocked-words"
+	BlockedPatterns = "blocked-patterns"
 )
 
 // Rules are what operators set in the console. One rule says what is in force: the environment where it sets something other than the
 // default, else the console, else the default.
 type Rules struct {
-	store *settings.Store
-	cfg   config.Config
-	list  []rule
+	store   *settings.Store
+	cfg     config.Config
+	list    []rule
+	blocked atomic.Pointer[blocked] // nil: not read yet
 	// Changed is called when the margins are others; nil until the tools are loaded.
 	Changed func(ctx context.Context)
 }
@@ -90,6 +95,14 @@ func list(c config.Config) ([]rule, error) {
 		add(ResultMB, "Limits of each account", "Megabytes of results", "RESULT_MB", c.ResultMB, "", strconv.FormatInt(limits.ResultBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		add(Margins, "Money", "Margins", "SERVICE_MARGINS_FILE", c.ServiceMarginsFile, "", margins, `Added to the prices of services, as JSON: {"vidu": {"markup": "0.2", "minimumUsd": "0.01"}, "*": {"markup": "0.05"}}. Runs under way keep their price.`, true, marginProblem),
 		add(DefaultTool, "Chats", "Tool for words without a command", "DEFAULT_TOOL", c.DefaultTool, "", c.DefaultTool, "By its id or command; empty: the one used most.", false, expects(config.OneWord, config.IsOneWord)),
+		add(BlockedWords, "What is not made", "Words", "", "", "", "", "One a line, with * behind it the beginning of one. A run whose texts have one is refused, however it is written. Empty: none.", true, blockedProblem(func(v string) error {
+			_, err := blocklist.Parse(v, "")
+			return err
+		})),
+		add(BlockedPatterns, "What is not made", "Patterns", "", "", "", "", "Regular expressions (RE2), one a line, for texts in lower case without accents. Empty: none.", true, blockedProblem(func(v string) error {
+			_, err := blocklist.Parse("", v)
+			return err
+		})),
 		add(Buy, "Texts", "How to get credit", "BUY_TEXT", c.BuyText, "", c.BuyText, "For /buy.", true, expects("a text of at most 1000 bytes", func(v string) bool { return len(v) <= config.MaxBuyText })),
 		add(Support, "Texts", "Whom to ask about payments", "SUPPORT", c.Support, "", c.Support, "For /paysupport: an address or a name.", false, expects("one line of at most 500 bytes", func(v string) bool { return len(v) <= 500 && !strings.ContainsAny(v, "\r\n") })),
 		add(Terms, "Texts", "Terms", "TERMS_URL", c.TermsURL, "", c.TermsURL, "For /terms: the text itself, or its address.", true, shortText),
@@ -121,6 +134,23 @@ func wholeNumber(value string) *string {
 
 func shortText(value string) *string {
 	return expects("a text of at most 3500 bytes", func(v string) bool { return len(v) <= maxText })(value)
+}
+
+// maxBlocked bounds each list, in bytes: every run looks through it.
+const maxBlocked = 64 << 10
+
+func blockedProblem(parse func(string) error) func(string) *string {
+	return func(value string) *string {
+		said := "at most 65536 bytes"
+		if len(value) <= maxBlocked {
+			err := parse(value)
+			if err == nil {
+				return nil
+			}
+			said = "an entry a line: " + err.Error()
+		}
+		return &said
+	}
 }
 
 func marginProblem(value string) *string {
@@ -212,6 +242,33 @@ func (h *Rules) ServiceMargins() billing.Margins {
 		return billing.Margins{}
 	}
 	return margins
+}
+
+// blocked are lists as they were read.
+type blocked struct {
+	words, patterns string
+	list            *blocklist.List
+}
+
+// Screen finds in a text what is not made here.
+func (h *Rules) Screen(text string) (entry string, found bool) {
+	set, _ := h.store.Get(BlockedWords)
+	words := set.Text
+	set, _ = h.store.Get(BlockedPatterns)
+	patterns := set.Text
+	if words == "" && patterns == "" {
+		return "", false
+	}
+	b := h.blocked.Load()
+	if b == nil || b.words != words || b.patterns != patterns {
+		list, err := blocklist.Parse(words, patterns)
+		if err != nil {
+			return "", false // it was checked when it was set
+		}
+		b = &blocked{words, patterns, list}
+		h.blocked.Store(b)
+	}
+	return b.list.Find(text)
 }
 
 // Says gives one of the texts.

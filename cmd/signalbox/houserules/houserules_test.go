@@ -89,3 +89,44 @@ func TestHouseRules(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsNotMade(t *testing.T) {
+	t.Parallel()
+	pool, ctx := postgrestest.New(t), t.Context()
+	open := func() *Rules {
+		t.Helper()
+		h, err := Open(ctx, pool, config.Config{Settings: settings.Settings{PeopleSettings: settings.PeopleSettings{Access: config.AccessOpen}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	h := open()
+	screened := func(h *Rules, text, want string) {
+		t.Helper()
+		if got, found := h.Screen(text); got != want || found != (want != "") {
+			t.Errorf("%q: found %q, want %q", text, got, want)
+		}
+	}
+	screened(h, "a b.a.d.w.o.r.d", "") // it is off by default
+	for name, wrong := range map[string]string{BlockedWords: "good\n---", BlockedPatterns: "("} {
+		if err := h.Set(ctx, name, wrong, "ann"); err == nil {
+			t.Errorf("%s is set to %q", name, wrong)
+		}
+	}
+	for name, value := range map[string]string{BlockedWords: "badword", BlockedPatterns: `\bx\d+\b`} {
+		if err := h.Set(ctx, name, value, "ann"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, h := range []*Rules{h, open()} {
+		screened(h, "a b.a.d.w.o.r.d", "badword")
+		screened(h, "an X12", `\bx\d+\b`)
+		screened(h, "a boat", "")
+	}
+	if err := h.Clear(ctx, BlockedWords); err != nil {
+		t.Fatal(err)
+	}
+	screened(h, "a b.a.d.w.o.r.d", "")
+	screened(h, "an X12", `\bx\d+\b`)
+}

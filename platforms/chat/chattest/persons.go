@@ -23,6 +23,8 @@ func persons() map[string]func(*scene) {
 		"a limit is told with what is used of it, and before it bites": limits,
 		"credit set aside for other runs is named where it is missing": heldCredit,
 		"a person's data is deleted after they confirmed":              erase,
+		"a word that the operator does not allow is refused":           blockedWord,
+		"everything a person has is put together, once a day":          export,
 	}
 }
 
@@ -287,4 +289,31 @@ func erase(s *scene) {
 	s.AwaitText(s.room, "I have deleted")
 	s.say("/history")
 	s.AwaitText(s.room, "not run anything yet")
+}
+
+func export(s *scene) {
+	if group := s.group(); !group.none() {
+		s.sayIn(group, "/export")
+		s.AwaitText(group, "in a private chat")
+	}
+	s.say("/export")
+	s.AwaitText(s.room, "I am putting together everything")
+	s.Idle()
+	const ready = `UPDATE exports SET state = 'ready', bytes = 3 << 20, hash = repeat('a', 64), expires_at = now() + interval '7 days'`
+	if tag, err := s.Pool.Exec(s.t.Context(), ready); err != nil || tag.RowsAffected() != 1 {
+		s.t.Fatalf("%d archives were asked for, %v", tag.RowsAffected(), err)
+	}
+	s.say("/export")
+	s.AwaitText(s.room, "is ready (3 MB)", "https://box.example/archive")
+}
+
+func blockedWord(s *scene) {
+	s.Screen = func(text string) (string, bool) { return "dragon", strings.Contains(text, "dragon") }
+	s.Restart()
+	s.say("/painter a dragon")
+	s.AwaitText(s.room, "does not allow a word in this text")
+	s.noRun()
+	s.say("/painter a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	s.AwaitMedia(s.room, "Painter")
 }

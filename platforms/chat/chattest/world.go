@@ -22,7 +22,9 @@ import (
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/groups"
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/missions"
@@ -76,7 +78,8 @@ type World struct {
 	// Missions carries out batches and chains. It tells people of them as the program does.
 	Missions *missions.Service
 	chains   *missions.Chains
-
+	// Screen says which texts the house does not take; nil: all are taken.
+	Screen func(text string) (has string, refused bool)
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
 
@@ -150,7 +153,7 @@ func (w *World) Start() {
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
 		Providers:  providers,
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
-		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
+		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond, Screen: w.Screen,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -172,7 +175,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -191,6 +194,23 @@ func (w *World) Start() {
 }
 
 func (w *World) groupsNow() time.Time { return time.Now().Add(time.Duration(w.Late.Load())) }
+
+// exports takes requests for archives of what people have. None is made.
+func (w *World) exports() *exports.Service {
+	folder, err := assets.OpenFolder(w.t.TempDir())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := exports.New(exports.Config{
+		Pool: w.Pool, Files: assets.New(w.Pool, folder, 0), Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond,
+		Address: func(string) string { return "https://box.example/archive" },
+		Tell:    func(context.Context, exports.Export) error { return nil },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
 
 // places reports whether an account works on the site.
 func (w *World) places(ctx context.Context, accountID string) (bool, error) {

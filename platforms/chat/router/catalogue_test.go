@@ -74,7 +74,7 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME", "example.png"} {
 		delete(said, name)
 	}
-	for _, c := range ownCommands(turn.Operator{}, offers{true, true, true}) {
+	for _, c := range ownCommands(turn.Operator{}, allRooms) {
 		said["command."+c.Name] = true
 		for _, f := range c.Inputs {
 			said["takes."+f.Name] = true

@@ -40,19 +40,21 @@ func walletBudget() registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
-	for _, c := range ownCommands(turn.Operator{}, offers{true, true, true}) {
+	for _, c := range ownCommands(turn.Operator{}, allRooms) {
 		names = append(names, "/"+c.Name)
 	}
 	return names
 }
 
-// offers tells what there is beside the tools.
-type offers struct{ site, agent, missions bool }
+// rooms says which rooms are there that have commands.
+type rooms struct{ site, agent, missions, exports bool }
+
+var allRooms = rooms{site: true, agent: true, missions: true, exports: true}
 
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
-// Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of the site
-// of the agent and of missions are there where these are.
-func ownCommands(o turn.Operator, has offers) turn.Commands {
+// Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of a
+// room are there where it is.
+func ownCommands(o turn.Operator, there rooms) turn.Commands {
 	list := turn.Commands{
 		{Name: "start", Do: menus.StartCommand},
 		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
@@ -83,19 +85,22 @@ func ownCommands(o turn.Operator, has offers) turn.Commands {
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
 		{Name: "improve", Do: told(menus.ImproveCommand), Shared: true, Inputs: registry.InputSchema{takesText("prompt")}},
 	}
-	if has.missions {
+	if there.exports {
+		list = append(list, turn.Command{Name: "export", Do: told(menus.ExportCommand)})
+	}
+	if there.missions {
 		list = append(list,
 			turn.Command{Name: "again", Do: chains.AgainCommand, Shared: true, Inputs: registry.InputSchema{takesText("times")}},
 			turn.Command{Name: "batch", Do: chains.BatchCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
 				registry.InputField{Name: "file", Type: registry.TypeFile, Multiple: true})},
 			turn.Command{Name: "save", Do: told(chains.SaveCommand), Inputs: registry.InputSchema{takesText("command")}})
 	}
-	if has.site {
+	if there.site {
 		list = append(list,
 			turn.Command{Name: "post", Do: told(sitemenu.PostCommand), Inputs: registry.InputSchema{takesText("words"), {Name: "photo", Type: registry.TypeImage}}},
 			turn.Command{Name: "site", Do: told(sitemenu.SiteCommand)})
 	}
-	if has.agent {
+	if there.agent {
 		list = append(list, turn.Command{Name: "forget", Do: told(func(ctx context.Context, t *turn.Turn) error {
 			if err := t.Services.Agent.Forget(ctx, t); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/missions"
@@ -38,6 +39,7 @@ type Services struct {
 	Agent       Agent                                  // nil: no model is connected
 	Site        Site                                   // nil: there is none
 	Missions    Missions                               // nil: there are none
+	Exports     Exports                                // nil: nobody gets an archive
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
@@ -106,6 +108,11 @@ type Missions interface {
 	DeleteChain(ctx context.Context, chainID, accountID string) error
 	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
 	Chains(ctx context.Context, accountID string) ([]missions.Chain, error)
+}
+
+// Exports makes archives of everything that people have; *exports.Service is one.
+type Exports interface {
+	Request(ctx context.Context, accountID string) (exports.Export, error)
 }
 
 // Example is a tried one: a tool, words for it, and what it made of them.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/render"
 )
@@ -37,8 +38,9 @@ type Config struct {
 		Hooks
 		HookMessages
 	}
-	Logger *slog.Logger
-	Now    func() time.Time
+	Exports *exports.Service // makes archives of everything that people have; nil: nobody gets one
+	Logger  *slog.Logger
+	Now     func() time.Time
 }
 
 // Routes gives the addresses of the account's pages.
@@ -56,9 +58,12 @@ func Routes(cfg Config) ([]door.Route, error) {
 		ways = append(ways, way{wayDiscord, "/signin/discord"})
 	}
 	u := cfg.Users
-	me := &person{shared: s, person: u, limits: u, spending: cfg.Spending, keys: u, sessions: u, ways: ways, hooks: cfg.Hooks != nil}
+	me := &person{shared: s, person: u, limits: u, spending: cfg.Spending, keys: u, sessions: u, ways: ways, hooks: cfg.Hooks != nil, exports: cfg.Exports}
 	link := &linking{shared: s, codes: u, accounts: u, ledger: cfg.Ledger}
 	list := append(me.routes(), link.routes()...)
+	if cfg.Exports != nil {
+		list = append(list, (&exporting{shared: s, exports: cfg.Exports, page: me}).routes()...)
+	}
 	list = append(list, (&signin{shared: s, secrets: u, ways: ways}).routes()...)
 	list = append(list, (&inviting{shared: s, invitations: cfg.Invitations, guests: u}).routes()...)
 	if cfg.Telegram != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/render"
@@ -50,7 +51,8 @@ type person struct {
 	keys     Keys
 	sessions Sessions
 	ways     []way
-	hooks    bool // programs can be told of runs
+	hooks    bool             // programs can be told of runs
+	exports  *exports.Service // nil: nobody gets an archive
 }
 
 func (s *person) routes() []door.Route {
@@ -85,8 +87,10 @@ type personView struct {
 	Shares     []int // to choose from
 	Ways       []way // to link another platform by signing in there
 	Sessions   []users.Session
-	Here       string // the session that asks
-	Hooks      bool   // programs can be told of runs
+	Here       string         // the session that asks
+	Hooks      bool           // programs can be told of runs
+	Exports    bool           // archives can be had
+	Export     exports.Export // the last one, or the zero one
 }
 
 // meter shows how much of a limit is used.
@@ -117,6 +121,11 @@ func (s *person) showWith(w http.ResponseWriter, r *http.Request, a users.Accoun
 	}
 	if err := s.addLimits(r, a, &page); err != nil {
 		return err
+	}
+	if page.Exports = s.exports != nil; page.Exports {
+		if page.Export, err = s.exports.Latest(r.Context(), a.ID); err != nil {
+			return err
+		}
 	}
 	page.Ways, page.Here, page.Hooks = s.ways, door.SessionID(r.Context()), s.hooks
 	page.Language = a.Language

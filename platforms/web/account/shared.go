@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/render"
@@ -39,6 +40,7 @@ const (
 func functions(i18n.Voice) template.FuncMap {
 	return template.FuncMap{
 		"browser": browserName,
+		"size":    assets.Words,
 		"paused":  func(e webhooks.Endpoint) bool { return e.DisabledReason == webhooks.DisabledByOwner },
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
@@ -43,6 +44,7 @@ type Config struct {
 		HookMessages
 	}
 	Gallery *gallery.Gallery // finds results again; nil: that is not there
+	Exports *exports.Service // makes archives of everything that people have; nil: nobody gets one
 	Answers *Answers         // keeps the answers to requests with an Idempotency-Key; nil: only runs are begun once
 	// Points shows amounts in points as well; the zero value does not.
 	Points  billing.Points
@@ -122,6 +124,9 @@ func (a *API) Routes() []door.Route {
 	}
 	if a.cfg.Gallery != nil {
 		list = append(list, (&galleryAPI{gallery: a.cfg.Gallery, tell: a.tell}).routes()...)
+	}
+	if a.cfg.Exports != nil {
+		list = append(list, (&exportAPI{exports: a.cfg.Exports}).routes()...)
 	}
 	if a.cfg.Changes != nil {
 		list = append(list, door.ForPrograms("GET /api/changes", door.OperatorRead, a.catalogue.changes))

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -112,4 +113,9 @@ func (s *Shares) revoke(ctx context.Context, runID string) error {
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM web_shares w USING runs r WHERE r.id = w.run_id AND r.account_id = $1`, accountID)
 	return err
+}
+
+// Export writes which results of an account are shown to anyone who has their link.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	return to.JSON(ctx, tx, "shares.json", `SELECT s.run_id, s.created_at FROM web_shares s JOIN runs r ON r.id = s.run_id WHERE r.account_id = $1 ORDER BY s.created_at`, accountID)
 }

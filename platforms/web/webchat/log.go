@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -229,4 +230,11 @@ func wrap(err error, what string) error {
 		return fmt.Errorf("webchat: %s: %w", what, err)
 	}
 	return nil
+}
+
+// Export writes an account's conversation on the page.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	return to.JSON(ctx, tx, "conversations/page.json", `
+		SELECT id, mine, reply_to, body, media, created_at FROM web_messages
+		WHERE chat = coalesce((SELECT joined FROM web_chats WHERE chat = $1), $1) AND NOT deleted ORDER BY id`, accountID)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/archive"
 )
 
 // Site is what people visit under one address.
@@ -178,6 +180,20 @@ func (s *Store) Sweep(ctx context.Context) error {
 	} {
 		if _, err := s.pool.Exec(ctx, sql, arg); err != nil {
 			return fmt.Errorf("empty the bins of sites: %w", err)
+		}
+	}
+	return nil
+}
+
+// Export writes the roles of an account in sites, and what it wrote there.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	for _, file := range [][2]string{
+		{"site/roles.json", `SELECT s.slug AS site, s.title, m.role FROM site_members m JOIN sites s ON s.id = m.site_id WHERE m.account_id = $1 ORDER BY s.slug`},
+		{"site/entries.json", `SELECT s.slug AS site, c.slug AS collection, e.slug, e.title, e.content, e.status, e.author, e.excerpt, e.category, e.featured_image, e.published_at, e.created_at, e.updated_at
+			FROM site_entries e JOIN sites s ON s.id = e.site_id JOIN site_collections c ON c.id = e.collection_id WHERE e.written_by = $1 ORDER BY e.created_at`},
+	} {
+		if err := to.JSON(ctx, tx, file[0], file[1], accountID); err != nil {
+			return err
 		}
 	}
 	return nil

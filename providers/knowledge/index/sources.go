@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalbox/signalbox/internal/archive"
 )
 
 // readable is the one condition under which the account $1 may read a source s; $1 is empty for somebody without an account. All that finds
@@ -178,4 +180,17 @@ func languagesOf(sources []Source) []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// Export writes the sources of documents of an account, and their texts.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	for _, file := range [][2]string{
+		{"documents/sources.json", `SELECT id, name, title, description, origin, address, readers, refreshed_at, created_at FROM knowledge_sources WHERE owner = $1 ORDER BY id`},
+		{"documents/passages.json", `SELECT s.name AS source, c.source_path AS path, c.heading, c.text, c.url FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id WHERE s.owner = $1 ORDER BY c.id`},
+	} {
+		if err := to.JSON(ctx, tx, file[0], file[1], accountID); err != nil {
+			return err
+		}
+	}
+	return nil
 }

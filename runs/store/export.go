@@ -1,0 +1,18 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/archive"
+)
+
+// Export writes the runs of an account: what was asked for, what came of it and what it cost. Those that their owner deleted are in the
+// ledger alone.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	return to.JSON(ctx, tx, "runs.json", `
+		SELECT id, tool_id, tool_version, service, status, inputs, sources, outputs, error, quote, receipt, platform, parent, context, created_at, confirmed_at, started_at, ended_at,
+			delivered_at, refunded_at, files_deleted_at
+		FROM runs WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id`, accountID)
+}
