@@ -18,6 +18,7 @@ type Settings struct {
 type HouseSettings struct {
 	DatabaseURL       string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use, 15 or newer. Empty: the own one under DATA_DIR."`
 	DataDir           string `env:"DATA_DIR" default:"${data_dir}" help:"Folder of the own Postgres and of all files."`
+	HouseKey          string `env:"HOUSE_KEY" placeholder:"HEX" help:"The key that signs addresses and encrypts secrets, the same for all processes on one DATABASE_URL, as hex: openssl rand -hex 32. Empty: it is in DATA_DIR/link.key, which the first start makes."`
 	PostgresMirrorURL string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, for machines without Postgres."`
 	ListenAddr        string `env:"LISTEN_ADDR" default:"127.0.0.1:8080" help:"Where the page and the API listen."`
 	PublicURL         string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page, such as https://bot.example: switches webhooks and signing in on, and limits for accounts."`
