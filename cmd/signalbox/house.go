@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
@@ -49,6 +50,7 @@ type house struct {
 
 	key           []byte       // the secret of this house, see keyFor
 	db            *database.DB // nil: there is none, as for writing the registry to files
+	peers         *peers.Process
 	media         media.Store
 	templates     registry.SpecStore
 	rules         *houserules.Rules // what operators set in the console
@@ -77,8 +79,25 @@ func (h *house) openStorage(ctx context.Context) error {
 	if err := h.useDatabase(ctx, db); err != nil {
 		return err
 	}
-	h.key, err = housekey.Open(ctx, db.Pool, h.keyConfig())
-	return err
+	if h.key, err = housekey.Open(ctx, db.Pool, h.keyConfig()); err != nil {
+		return err
+	}
+	return h.joinPeers(ctx)
+}
+
+// joinPeers makes this process one of those that share the database.
+func (h *house) joinPeers(ctx context.Context) error {
+	h.peers = peers.New(h.db.Pool, h.log.With("component", "peers"))
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	h.background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
+	select {
+	case <-ready:
+		return nil
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // useDatabase brings the schema up to date and makes what is kept in the database.

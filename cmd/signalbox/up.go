@@ -392,6 +392,8 @@ func (a *app) keepInStep(context.Context) error {
 	a.background("folder watch", a.watcher.Run)
 	a.background("pinned versions", a.followPins)
 	a.background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
+	a.background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
+	a.background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })
 	a.followDocuments()
 	return a.startSchedules()
 }

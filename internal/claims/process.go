@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
-// ProcessConfig is what a Process works with. All but Heard and Again are needed.
+// ProcessConfig is what a Process works with. All but Heard, Again and Missed are needed.
 type ProcessConfig struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
@@ -34,6 +34,8 @@ type ProcessConfig struct {
 	Heard   func(payload string)
 	// Again is called every other second, for a notification may have been missed.
 	Again func()
+	// Missed is called when the connection was lost and is back: notifications were missed. nil: Again is enough.
+	Missed func()
 	// Release gives up all that a process had claimed, which lived since then, and tells how much that was.
 	Release func(ctx context.Context, tx pgx.Tx, id string, since time.Time) (freed int64, err error)
 }
@@ -105,6 +107,9 @@ func (p *Process) Keep(ctx context.Context) {
 func (p *Process) begin(ctx context.Context) bool {
 	for !p.isEnded() {
 		if p.Begin(ctx) == nil {
+			if p.cfg.Missed != nil {
+				p.cfg.Missed()
+			}
 			return true
 		}
 		select {

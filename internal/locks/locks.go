@@ -14,5 +14,6 @@ const (
 	Asset      = `hashtextextended($1, 7005)` // storing and deleting one asset
 	Knowledge  = `hashtextextended($1, 7020)` // reading one source of knowledge again
 	Mission    = `hashtextextended($1, 7007)` // the sign of life of a process that works on missions
+	Peer       = `hashtextextended($1, 7008)` // the sign of life of a process among its peers
 	RemoteTool = `hashtextextended($1, 7006)` // registering one tool
 )

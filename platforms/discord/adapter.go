@@ -34,9 +34,12 @@ type AdapterConfig struct {
 	Logger *slog.Logger
 	// PublicKey is the application's, in hex, for interactions by HTTP; empty: none are taken there.
 	PublicKey string
-	// Shards says which connections to the gateway this process keeps; the zero value is all that Discord
-	// recommends.
+	// Shards says which connections to the gateway this process keeps; without ids they are all that Discord recommends, or
+	// that there shall be, divided by Divide.
 	Shards gateway.Shards
+	// Divide has each of the numbers below count worked on by one of the processes that share the application, until ctx ends; nil: there
+	// are no others.
+	Divide func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
 	Elsewhere func(locale string) string
@@ -53,6 +56,7 @@ type Adapter struct {
 	log     *slog.Logger
 	key     ed25519.PublicKey
 	shards  gateway.Shards
+	divide  func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
 	answers *answers
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
@@ -89,7 +93,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	}
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
-		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(), elsewhere: cfg.Elsewhere,
+		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, divide: cfg.Divide, answers: newAnswers(), elsewhere: cfg.Elsewhere,
 	}
 	if a.clock == nil {
 		a.clock = clock.System{}
