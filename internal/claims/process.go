@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/postgres/session"
 )
 
 // ProcessConfig is what a Process works with. All but Heard, Again and Missed are needed.
@@ -65,11 +66,10 @@ func NewProcess(cfg ProcessConfig) *Process { return &Process{cfg: cfg, born: ti
 
 // Begin takes the sign of life and starts to listen. It comes before the first claim: others would take that for an orphan.
 func (p *Process) Begin(ctx context.Context) error {
-	pooled, err := p.cfg.Pool.Acquire(ctx)
+	conn, err := session.Open(ctx, p.cfg.Pool)
 	if err != nil {
 		return fmt.Errorf("a connection for the sign of life: %w", err)
 	}
-	conn := pooled.Hijack() // made as the pool makes its own, and no longer counted among them
 	for _, statement := range []struct {
 		sql  string
 		args []any

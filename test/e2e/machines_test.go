@@ -171,10 +171,29 @@ func parts(t *testing.T, pool *pgxpool.Pool) string {
 func TestProcessesOfAHouse(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
-	database := postgrestest.DSN(postgrestest.NewEmpty(t))
-	env := house(t, database, houseKey)
+	pool := postgrestest.NewEmpty(t)
+	env := house(t, postgrestest.DSN(pool), houseKey)
 	first := start(t, machine(t, env))
-	second := start(t, machine(t, env))
+	pooled := append(slices.Clone(env), "DATABASE_URL="+postgrestest.PgBouncer(t, pool))
+	second := start(t, machine(t, append(slices.Clone(pooled), "DATABASE_SESSION_URL="+postgrestest.DSN(pool))))
+
+	t.Run("one behind a pooler of transactions needs an address for sessions", func(t *testing.T) {
+		r := run(t, machine(t, pooled))
+		if r.code == 0 || !strings.Contains(r.stderr, "DATABASE_SESSION_URL") || len(lines(r.stderr)) != 1 {
+			t.Errorf("it ended with %d and said %s", r.code, r.stderr)
+		}
+	})
+	t.Run("work that one accepts behind a pooler is done", func(t *testing.T) {
+		c := newClient(second, "carl")
+		for i := range 20 {
+			if c.tryOrder("pooled-"+strconv.Itoa(i)) == "" {
+				t.Fatal("the order was not taken")
+			}
+		}
+		s := &siege{t: t, p: second}
+		s.awaitRest(pool)
+		s.checkMoney(pool, 20)
+	})
 
 	t.Run("one with another key is refused with a line that says what to do", func(t *testing.T) {
 		other := machine(t, append(slices.Clone(env), "HOUSE_KEY="+strings.Repeat("ab", 32)))

@@ -133,6 +133,8 @@ func (c *Config) checkAddresses(p *problems) {
 	p.unless(c.MetricsAddr == "" || isAddress(c.MetricsAddr), "METRICS_ADDR", c.MetricsAddr, "host:port, for example 127.0.0.1:9100")
 	p.unless(c.DatabaseURL == "" || isPostgresURL(c.DatabaseURL), "DATABASE_URL", Redact(c.DatabaseURL),
 		"postgres://user:password@host:port/name, or nothing for the own Postgres")
+	p.unless(c.DatabaseSessionURL == "" || c.DatabaseURL != "" && isPostgresURL(c.DatabaseSessionURL), "DATABASE_SESSION_URL", Redact(c.DatabaseSessionURL),
+		"postgres://user:password@host:port/name, beside DATABASE_URL")
 	if c.HouseKey != "" {
 		var err error
 		c.Key, err = housekey.Parse(c.HouseKey)

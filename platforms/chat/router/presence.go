@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/postgres/session"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 )
 
@@ -28,11 +29,10 @@ func newPresence(pool *pgxpool.Pool) *presence { return &presence{pool: pool, id
 
 // begin takes the sign of life.
 func (p *presence) begin(ctx context.Context) error {
-	pooled, err := p.pool.Acquire(ctx)
+	conn, err := session.Open(ctx, p.pool)
 	if err != nil {
 		return fmt.Errorf("a connection for the sign of life: %w", err)
 	}
-	conn := pooled.Hijack() // made as the pool makes its own, and no longer counted among them
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(`+presenceLock+`)`, p.id); err != nil {
 		return errors.Join(fmt.Errorf("take the sign of life: %w", err), conn.Close(ctx))
 	}
