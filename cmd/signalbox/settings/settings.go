@@ -114,7 +114,7 @@ type ChatSettings struct {
 	DiscordAppID     string `name:"discord-app-id" env:"DISCORD_APP_ID" placeholder:"ID" help:"The application's id. Empty: the one the token names."`
 	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP at /webhooks/discord/interactions, too."`
 	DiscordSecret    string `name:"discord-client-secret" env:"DISCORD_CLIENT_SECRET" placeholder:"SECRET" help:"From the developer portal, page OAuth2: lets people sign in with Discord; the application's redirects name PUBLIC_URL/signin/discord/back."`
-	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none (HTTP only), a count, or ids/count such as 0,1/4."`
+	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections: auto or a count, divided among the processes on one DATABASE_URL; ids/count such as 0,1/4, for this process alone; none (HTTP only)."`
 	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
 }
 
