@@ -12,6 +12,9 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
+// Divider is Process.Divide, for those who may be alone.
+type Divider func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
+
 // Divide has the numbers from 0 to count-1 of a kind worked on, each by one of the processes that call this, about as many by each; it
 // returns nil when ctx ends. The context of work ends as well when another process shall go on with that number, which it does once work
 // has returned. Work that ends by itself ends the part of this process with its error. While the database is away everybody keeps what he has.

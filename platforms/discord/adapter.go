@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/clock"
+	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
@@ -35,11 +36,10 @@ type AdapterConfig struct {
 	// PublicKey is the application's, in hex, for interactions by HTTP; empty: none are taken there.
 	PublicKey string
 	// Shards says which connections to the gateway this process keeps; without ids they are all that Discord recommends, or
-	// that there shall be, divided by Divide.
+	// that there shall be.
 	Shards gateway.Shards
-	// Divide has each of the numbers below count worked on by one of the processes that share the application, until ctx ends; nil: there
-	// are no others.
-	Divide func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
+	// Divide divides them among the processes that share the application; nil: there are no others.
+	Divide peers.Divider
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
 	Elsewhere func(locale string) string
@@ -56,7 +56,7 @@ type Adapter struct {
 	log     *slog.Logger
 	key     ed25519.PublicKey
 	shards  gateway.Shards
-	divide  func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
+	divide  peers.Divider
 	answers *answers
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string

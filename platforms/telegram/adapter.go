@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/clock"
+	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
@@ -37,8 +38,8 @@ type AdapterConfig struct {
 	PublicURL *url.URL
 	// App is the https address of the pages as a Mini App, which the menu button of private chats opens; empty: none.
 	App string
-	// Divide has each of the numbers below count worked on by one of the processes that share the bot, until ctx ends; nil: there are no others.
-	Divide   func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
+	// Divide has one of the processes that share the bot poll; nil: there are no others.
+	Divide   peers.Divider
 	Payments Payments       // nil: nothing is sold for Stars
 	Clock    clock.Clock    // nil: the system's
 	Limits   botapi.Limits  // zero: DefaultLimits
@@ -64,7 +65,7 @@ type Adapter struct {
 	mu    sync.Mutex
 	moved map[int64]int64 // groups that have a new id
 
-	divide   func(ctx context.Context, kind string, count int, work func(ctx context.Context, item int) error) error
+	divide   peers.Divider
 	inlining chan struct{}  // bounds the questions of inline mode that are being answered
 	aside    sync.WaitGroup // what goes on beside the receiving
 
