@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -236,15 +237,30 @@ func (a *Agent) take(ctx context.Context, q Question, place int, call Call) (run
 	if !a.has(call.Tool) {
 		return runs.Run{}, runs.ErrUnknownTool
 	}
-	if q.May != nil {
-		if err := q.May(ctx, call.Tool); err != nil {
-			return runs.Run{}, err
-		}
+	if err := q.may(ctx, call.Tool, values); err != nil {
+		return runs.Run{}, err
 	}
 	return a.cfg.Runs.Ask(ctx, runs.Request{
 		AccountID: q.AccountID, ToolID: call.Tool, Values: map[runs.Source]map[string]any{runs.FromArgument: values},
 		Origin: q.Origin, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Context: q.Context,
 	})
+}
+
+// may refuses a call of a tool that the account may not use, and of several steps with one among them.
+func (q Question) may(ctx context.Context, toolID string, values map[string]any) error {
+	if q.May == nil {
+		return nil
+	}
+	needs := []string{toolID}
+	if toolID == missions.StepsTool {
+		needs = append(needs, missions.StepTools(values)...)
+	}
+	for _, id := range needs {
+		if err := q.May(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish waits for a run and records what came of it.

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -71,12 +72,21 @@ func newHouse(t *testing.T, more ...registry.Tool) *house {
 		})
 	}
 	h := &house{provider: &runstest.Provider{}}
-	h.registry = registrytest.Registry(t, registrytest.NewLoader("tools", append(more, tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite))...))
+	var several *missions.Service
+	chains := missions.NewChains(pool, func() *missions.Service { return several })
+	h.registry = registrytest.Registry(t, chains, registrytest.NewLoader("tools", append(more, tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite))...))
+	providers := map[string]runs.Provider{"fake": {Submitter: h.provider}, missions.ChainService: {Submitter: chains}}
 	service, err := runner.New(runs.Config{
-		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}},
+		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: providers,
 	})
 	if err == nil {
-		err = service.Start(t.Context())
+		several, err = missions.New(missions.Config{
+			Pool: pool, Registry: h.registry, Runs: service, Ledger: ledger, Providers: providers,
+			May: func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		})
+	}
+	if err == nil {
+		err = errors.Join(service.Start(t.Context()), several.Start(t.Context()))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +94,7 @@ func newHouse(t *testing.T, more ...registry.Tool) *house {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		if err := service.Stop(ctx); err != nil {
+		if err := errors.Join(several.Stop(ctx), service.Stop(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -112,6 +122,14 @@ func (h *house) ask(t *testing.T, m agent.Model, change ...func(*agent.Config)) 
 		t.Fatal(err)
 	}
 	return answer
+}
+
+func namesOf(shown []agent.Tool) string {
+	var names []string
+	for _, t := range shown {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, " ")
 }
 
 // registered are the tools of the registry among those that a model was shown.
@@ -246,6 +264,30 @@ func TestAgent(t *testing.T) {
 		}})
 		if err != nil || answer.Steps[0].Result.OK || answer.Steps[0].RunID != "" || !strings.Contains(answer.Text, "shop.look is not for you") {
 			t.Errorf("got %+v, %v", answer, err)
+		}
+	})
+	t.Run("C42 several steps are one card with all of them, and each has to be allowed", func(t *testing.T) {
+		two := agent.Call{ID: "1", Tool: missions.StepsTool, Arguments: `{"steps":[{"tool":"shop.order","inputs":{"prompt":"mugs"}},{"tool":"shop.order","inputs":{"prompt":"cups"}}]}`}
+		before := len(h.provider.Handles())
+		step := h.ask(t, calls(two)).Steps[0]
+		if step.Card == nil || len(step.Card.Summary.Preview.Parts) != 2 || step.Result.Error.Code != runs.ToolRequiresApproval {
+			t.Fatalf("got %+v", step)
+		}
+		answer, err := h.agent(calls(two)).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account, May: func(_ context.Context, tool string) error {
+			if tool == "shop.order" {
+				return registry.Errorf(registry.CodeUnauthorized, "%s is not for you", tool)
+			}
+			return nil
+		}})
+		if err != nil || answer.Steps[0].RunID != "" || !strings.Contains(answer.Text, "shop.order is not for you") {
+			t.Errorf("got %+v, %v", answer, err)
+		}
+		m := calls(two)
+		if answer := h.ask(t, m, func(c *agent.Config) { c.Only = []string{"shop.look"} }); answer.Steps[0].RunID != "" || strings.Contains(namesOf(m.last.Tools), missions.StepsTool) {
+			t.Errorf("an agent with tools of its own goes beyond them: %+v", answer)
+		}
+		if n := len(h.provider.Handles()); n != before {
+			t.Errorf("%d executions", n-before)
 		}
 	})
 	t.Run("there is a bound on rounds, and it is reported", func(t *testing.T) {

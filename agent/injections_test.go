@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -65,6 +66,10 @@ func obedient(i injection) *script {
 				for _, arguments := range []string{`{"prompt":"p1"}`, `{"prompt":"p1","confirmed":true}`} {
 					turn.Calls = append(turn.Calls, agent.Call{ID: tool + arguments, Tool: tool, Arguments: arguments})
 				}
+			}
+		case 2:
+			for _, tool := range i.wanted() {
+				turn.Calls = append(turn.Calls, agent.Call{ID: tool, Tool: missions.StepsTool, Arguments: `{"steps":[{"tool":"` + tool + `","inputs":{"prompt":"p1"}}]}`})
 			}
 		default:
 			turn.Calls = []agent.Call{call("finalAnswer", `{"answer":"Done, as the text said."}`)}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -52,10 +53,15 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
+	steps, err := a.steps()
+	if err != nil {
+		return nil, err
+	}
 	t.with = Conversation{System: a.system(), Tools: own, Said: func(text string) { t.tell(Event{Kind: EventText, Text: text}) }}
 	for _, tool := range own {
 		t.known[tool.Name] = true
 	}
+	t.show(steps)
 	t.show(offered)
 	since, err := t.since(ctx)
 	if err != nil {
@@ -250,6 +256,16 @@ func (a *Agent) offer(q Question) ([]Tool, error) {
 	tools, err := describe(offered)
 	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, err
+}
+
+// steps is the tool by which several calls are proposed together, where there is one. An agent that has tools of its own only has none: what
+// it proposes would go beyond these.
+func (a *Agent) steps() ([]Tool, error) {
+	tool, there := a.cfg.Registry.Snapshot().ByID(missions.StepsTool)
+	if !there || a.cfg.Only != nil {
+		return nil, nil
+	}
+	return describe([]*registry.Tool{tool})
 }
 
 // has reports whether a tool is one of those that there are for the agent.

@@ -19,6 +19,7 @@ const SourceNone = "none"
 // GPU which ran it, or the definition's with a note where the card does not know the GPU; api what the
 // provider says it charged, or the definition's rate with a note where it says nothing; historical
 // is billed like static, its estimates and missing units come from the past (History.Fill).
+// What others charge for parts of the run is added where the model says that there is such a thing.
 // A nil model costs nothing, with reason none (A13). Negative consumption is an error, as is a cost above
 // MaxAmount.
 func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, runID string) (Receipt, error) {
@@ -34,22 +35,26 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}
 	cost, err := times(units, t.rate)
-	if err == nil && cost > MaxAmount {
-		err = fmt.Errorf("%s is more than a run can cost (%s)", cost, MaxAmount)
+	f, told := feesOf(model, usage.FeesUSD)
+	if err == nil && cost > MaxAmount-f.marked {
+		err = fmt.Errorf("%s and %s for others are more than a run can cost (%s)", cost, f.marked, MaxAmount)
 	}
 	if err != nil {
 		return Receipt{}, fmt.Errorf("cost of run %s: %w", runID, err)
 	}
 	r := Receipt{
 		RunID: runID, Rate: t.text, Unit: string(t.unit), Units: nanoText(units), Markup: model.Markup.String(),
-		Source: string(t.source), Machine: usage.Machine, Cost: cost, Note: t.note,
+		Source: string(t.source), Machine: usage.Machine, Fees: f.marked, Cost: cost + f.marked, Note: t.note,
+	}
+	if !told {
+		r.Note = joinNotes(r.Note, feesUntold)
 	}
 	if r.Cost < t.minimum {
 		r.Cost, r.Minimum = t.minimum, t.minimum
 	}
-	net := cost
+	net := cost + f.bare
 	if t.bare != t.rate {
-		net = boundedTimes(units, t.bare)
+		net = boundedTimes(units, t.bare) + f.bare
 	}
 	if net != r.Cost {
 		r.Net = net
@@ -73,7 +78,7 @@ func CanceledCost(model *registry.CostingModel, q Quote, ran time.Duration, card
 		return NoCharge(model, runID, ReasonCanceled), nil
 	}
 	bare := *model
-	bare.MinimumUSD = ""
+	bare.MinimumUSD, bare.Fees = "", false // nobody tells what others charge for half a run
 	r, err := Cost(&bare, registry.Usage{RunTime: max(ran, 0), Machine: q.Machine}, card, runID)
 	if err != nil {
 		return Receipt{}, err

@@ -67,10 +67,16 @@ func (h History) Fill(model *registry.CostingModel, usage registry.Usage) regist
 // one; otherwise it is a range learned from the samples, see learn.go, over the machines that may run it, bounded by the tool's
 // timeout. Without samples it is a first-run estimate. An unreadable rate is quoted as a range
 // from the definition's rate like any other; billing it fails, and then costs nothing.
+//
+// What others charge for parts of the run, as the provider tells it, is added.
 func Estimate(model *registry.CostingModel, h History, price registry.Price, card RateCard) Quote {
 	if model == nil {
 		return Quote{Source: SourceNone, Basis: "free"}
 	}
+	return estimateUnits(model, h, price, card).withFees(model, price.FeesUSD)
+}
+
+func estimateUnits(model *registry.CostingModel, h History, price registry.Price, card RateCard) Quote {
 	var q Quote
 	named := price.Machine
 	for i, machine := range h.machines(named) {

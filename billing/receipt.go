@@ -12,6 +12,9 @@ type Quote struct {
 	Source  string  `json:"source"`         // static, machine, api, historical, none
 	Machine string  `json:"machine,omitempty"`
 	Basis   string  `json:"basis,omitempty"` // one short line for people: "learned from the last 20 runs"
+	// Fees are what others charge for parts of the run, by their price lists. Low and High contain them.
+	Fees        NanoUSD `json:"fees,omitempty"`
+	FeesUnknown bool    `json:"feesUnknown,omitempty"` // others charge for parts of the run, nobody knows what: it is not in the price
 	// BillCanceled says that the run pays for the time that it ran also when its owner cancels it. It was told so with the price.
 	BillCanceled bool `json:"billCanceled,omitempty"`
 	// Parts says that the run is made of others, which hold and pay for themselves: nothing is held for the whole, and it costs nothing more.
@@ -48,7 +51,7 @@ const (
 	ReasonTimedOut = "timed_out"
 )
 
-// Receipt is what a run did cost: Units times Rate, rounded to the nearest nano-dollar with ties to
+// Receipt is what a run did cost: Units times Rate and Fees, rounded to the nearest nano-dollar with ties to
 // even, at least the operator's minimum, and never more than was promised.
 type Receipt struct {
 	RunID   string  `json:"runId"`
@@ -57,6 +60,7 @@ type Receipt struct {
 	Units   string  `json:"units"`                    // how many, exact decimal
 	Markup  string  `json:"markup,omitempty"`         // of the operator, a share: 0.2 is a fifth
 	Minimum NanoUSD `json:"minimumNanoUsd,omitempty"` // the least a run costs, where that decided
+	Fees    NanoUSD `json:"feesNanoUsd,omitempty"`    // what others charged for parts of the run, with the markup; added to units times rate
 	Net     NanoUSD `json:"netNanoUsd,omitempty"`     // what it came to before markup and minimum, where that differs from what was to be paid
 	Source  string  `json:"source"`
 	Machine string  `json:"machine,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -117,18 +118,25 @@ func TestEnginesBehindDoors(t *testing.T) {
 	})
 }
 
+// partner is a class that calls a partner's service and declares its price, if any, by an expression over its widget n.
+func partner(expression string) node.Node {
+	spec := node.Spec{Class: "PartnerImage", Partner: true, Module: "comfy_api_nodes.nodes_partner", Outputs: node.Outs("IMAGE"),
+		Required: []node.Input{node.String("prompt"), node.Int("n").Default(1).Range(1, 8)}}
+	if expression != "" {
+		spec.PriceBadge = pyval.D("engine", "jsonata", "expr", expression,
+			"depends_on", pyval.D("widgets", []any{pyval.D("name", "n", "type", "INT")}, "inputs", []any{}, "input_groups", []any{}))
+	}
+	return node.Node{Spec: spec, Run: func(context.Context, *node.Call) (*node.Result, error) {
+		return node.Out(&tensor.Image{B: 1, H: 2, W: 2, C: 3, Pix: make([]float32, 12)}), nil
+	}}
+}
+
 func TestPartnersKey(t *testing.T) {
 	t.Parallel()
-	partner := node.Node{
-		Spec: node.Spec{Class: "PartnerImage", Partner: true, Required: []node.Input{node.String("prompt")}, Outputs: node.Outs("IMAGE")},
-		Run: func(context.Context, *node.Call) (*node.Result, error) {
-			return node.Out(&tensor.Image{B: 1, H: 2, W: 2, C: 3, Pix: make([]float32, 12)}), nil
-		},
-	}
 	partnerFlow := `{
-		"1": {"class_type": "PartnerImage", "inputs": {"prompt": "a fox"}},
+		"1": {"class_type": "PartnerImage", "inputs": {"prompt": "a fox", "n": 1}},
 		"2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "fox"}}}`
-	s := comfytest.New(t, comfytest.Options{Nodes: []node.Node{partner}})
+	s := comfytest.New(t, comfytest.Options{Nodes: []node.Node{partner("")}})
 	w := newWorld(t, newFolder(map[string]string{"paid.json": partnerFlow, "plain.json": plainFlow}), s)
 	provider := comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader, PartnerKey: "comfyui-secret"})
 	for _, tool := range []string{"paid", "plain"} {

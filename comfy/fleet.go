@@ -46,6 +46,8 @@ type FleetConfig struct {
 	GoneAfter time.Duration
 	// Ahead is how many prompts an engine has at a time, the one that runs included; zero means 2. The rest waits in our own queue.
 	Ahead int
+	// Endpoints get runs for which no server has a place.
+	Endpoints []*Endpoint
 }
 
 // ahead keeps an engine busy while the next prompt comes, and lets the next one begin within two runs.
@@ -58,12 +60,14 @@ type Fleet struct {
 	engines   []*Engine
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
+	triggers  triggers
 }
 
 // Engine is one server of a fleet.
 type Engine struct {
-	Name   string // host:port and path
-	Client *api.Client
+	Name     string      // host:port and path
+	Client   *api.Client // nil: a serverless endpoint
+	endpoint *Endpoint
 
 	mu    sync.Mutex
 	known knowledge
@@ -128,12 +132,15 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = ahead
 	}
-	f := &Fleet{cfg: cfg}
+	f := &Fleet{cfg: cfg, triggers: triggers{words: make(map[string]trigger)}}
 	for _, u := range urls {
 		name := EngineName(u)
 		f.engines = append(f.engines, &Engine{
 			Name: name, Client: api.New(u, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]bool),
 		})
+	}
+	for _, end := range cfg.Endpoints {
+		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, watchers: make(map[string]*watcher), ours: make(map[string]bool)})
 	}
 	return f
 }
@@ -181,24 +188,22 @@ func (f *Fleet) Refresh(ctx context.Context) {
 		wg.Go(func() { changed[i] = f.probe(ctx, e) })
 	}
 	wg.Wait()
+	changed = append(changed, f.readTriggers(ctx))
 	if slices.Contains(changed, true) && f.cfg.OnChange != nil && ctx.Err() == nil {
 		f.cfg.OnChange()
 	}
 }
 
-// probe asks one engine how it is and, when it is time or it may have been restarted, what it has.
+// probe asks one engine how it is and what it has.
 func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	before := e.knowledge()
 	next := before
 	next.checked = f.cfg.Now()
-	stats, fresh, err := probeStats(ctx, e.Client)
-	stale := fresh || !before.up() || stats.Version != before.stats.Version || next.checked.Sub(before.infoAt) >= infoInterval
-	if next.err = err; err == nil {
-		next.stats = stats
-	}
-	if err == nil && stale {
-		next.info, next.infoHash, next.err = readInfo(ctx, e.Client, before)
-		next.infoAt = next.checked
+	if e.endpoint != nil {
+		next.err = e.endpoint.probe(ctx)
+		e.endpoint.knows(&next)
+	} else {
+		askServer(ctx, e.Client, before, &next)
 	}
 	if ctx.Err() != nil {
 		return false
@@ -215,11 +220,24 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	e.known = next
 	busy := len(e.ours) > 0
 	e.mu.Unlock()
-	if busy && err == nil {
+	if busy && next.err == nil && e.endpoint == nil {
 		_, _ = e.queue(ctx) // in case nobody watches any more what was sent there
 	}
 	f.logTransition(e, before, next)
 	return before.checked.IsZero() || (before.err == nil) != (next.err == nil) || before.infoHash != next.infoHash
+}
+
+// askServer asks how a server is and, when it is time or it may have been restarted, what it has.
+func askServer(ctx context.Context, c *api.Client, before knowledge, next *knowledge) {
+	stats, fresh, err := probeStats(ctx, c)
+	stale := fresh || !before.up() || stats.Version != before.stats.Version || next.checked.Sub(before.infoAt) >= infoInterval
+	if next.err = err; err == nil {
+		next.stats = stats
+	}
+	if err == nil && stale {
+		next.info, next.infoHash, next.err = readInfo(ctx, c, before)
+		next.infoAt = next.checked
+	}
 }
 
 // probeStats also tells whether the connection is a new one. A server that was restarted has closed the old one, and
@@ -303,7 +321,7 @@ func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
 		if k.info == nil {
 			continue
 		}
-		lacks := missing(k.info, need)
+		lacks := e.lacks(k.info, need)
 		if !found || len(lacks) < len(best.Missing) {
 			best, found = Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
@@ -362,6 +380,9 @@ func (f *Fleet) reserve(ctx context.Context, need workflow.Requirements, promptI
 func (f *Fleet) places(e *Engine) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.endpoint != nil {
+		return max(0, e.endpoint.AtOnce-len(e.ours))
+	}
 	if len(e.ours) == 0 {
 		return f.cfg.Ahead
 	}
@@ -405,7 +426,7 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 			continue
 		}
 		switch {
-		case k.info != nil && len(missing(k.info, need)) > 0:
+		case k.info != nil && len(e.lacks(k.info, need)) > 0:
 		case e.ordered() != OrderNone:
 			down = append(down, e.Name+" ("+string(e.ordered())+")")
 		case k.up():
@@ -437,7 +458,7 @@ func queueLengths(ctx context.Context, engines []*Engine) []int {
 	for i, e := range engines {
 		wg.Go(func() {
 			var err error
-			if lengths[i], err = e.Client.QueueLength(ctx); err != nil {
+			if lengths[i], err = e.queueLength(ctx); err != nil {
 				lengths[i] = 1 << 20
 			}
 		})
@@ -460,6 +481,9 @@ func (e *Engine) cost(before load, key string) int {
 	cost := e.pending + e.taken - before.taken
 	if key != "" && e.warm != key {
 		cost += warmLead
+	}
+	if e.endpoint != nil {
+		cost += endpointLead
 	}
 	return cost
 }
@@ -510,6 +534,11 @@ func modelKey(need workflow.Requirements) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, "\n")
+}
+
+// servers are the engines that can be asked for what they have and do.
+func (f *Fleet) servers() []*Engine {
+	return slices.DeleteFunc(slices.Clone(f.engines), func(e *Engine) bool { return e.endpoint != nil })
 }
 
 func (f *Fleet) engine(name string) (*Engine, bool) {

@@ -14,6 +14,9 @@ func (p *Provider) Forget(ctx context.Context, t registry.Ticket) error {
 	if err != nil {
 		return nil // the one that has it is none of ours any more
 	}
+	if e.endpoint != nil {
+		return nil // it keeps results for half an hour, and has no call that deletes them
+	}
 	if err := e.Client.DeleteHistory(ctx, t.ProviderID); err != nil {
 		return fmt.Errorf("forget prompt %s at %s: %w", t.ProviderID, e.Name, err)
 	}

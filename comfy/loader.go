@@ -152,7 +152,7 @@ func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[templateKey] = d.ref
-	describeLoras(&tool, w.cfg.Loras)
+	w.describeLoras(&tool)
 	w.markMissing(&tool, d.need)
 	return tool, nil
 }
@@ -262,7 +262,7 @@ func readWith(have Declarations, need workflow.Requirements, returned map[string
 // models recur in many files: all share one copy of a name.
 func detachedNeed(n workflow.Requirements) workflow.Requirements {
 	own := func(s string) string { return unique.Make(s).Value() }
-	var out workflow.Requirements
+	out := workflow.Requirements{PicturesOnly: n.PicturesOnly}
 	for _, c := range n.Classes {
 		out.Classes = append(out.Classes, own(c))
 	}

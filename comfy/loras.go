@@ -3,6 +3,7 @@ package comfy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // Lora is what an operator knows of a LoRA's file.
 type Lora struct {
 	Label string `json:"label"` // for people; empty: the file's name
-	Words string `json:"words"` // by which it is triggered, as they stand in a prompt
+	// Words trigger it, as they stand in a prompt. None: those that the file itself names; empty: no words.
+	Words *string `json:"words"`
 }
 
 // ParseLoras reads what is known of LoRAs: {"detail.safetensors": {"label": "More detail", "words": "intricate detail"}}. A file in
@@ -27,35 +29,41 @@ func ParseLoras(data []byte) (map[string]Lora, error) {
 	return loras, nil
 }
 
-// describeLoras labels the choices that are known LoRAs, and has their words go into the prompt.
-func describeLoras(tool *registry.Tool, loras map[string]Lora) {
-	if len(loras) == 0 {
-		return
-	}
+// describeLoras labels the choices that are known LoRAs, and has the words that trigger them go into the prompt: the operator's, else those that the
+// files name.
+func (w *Workflows) describeLoras(tool *registry.Tool) {
 	prompt := promptOf(tool.InputSchema)
+	places, _ := tool.Metadata[registry.InputPlaces].(map[string]any)
 	for i := range tool.InputSchema {
 		f := &tool.InputSchema[i]
+		place, _ := places[f.Name].(string)
 		words := map[string]string{}
 		for j := range f.Choices {
 			file, _ := f.Choices[j].Value.(string)
-			known, ok := loras[file]
-			if !ok {
-				known, ok = loras[path.Base(strings.ReplaceAll(file, `\`, "/"))] // a server on Windows names folders so
-			}
-			if !ok {
-				continue
-			}
+			known := w.knownLora(file)
 			if known.Label != "" {
 				f.Choices[j].Label = known.Label
 			}
-			if known.Words != "" {
-				words[file] = known.Words
+			switch {
+			case known.Words != nil:
+				words[file] = *known.Words
+			case strings.HasSuffix(place, ".lora_name") && path.Ext(file) == ".safetensors":
+				words[file] = w.cfg.Fleet.Trigger(file)
 			}
 		}
+		maps.DeleteFunc(words, func(_, text string) bool { return text == "" })
 		if len(words) > 0 && prompt != "" && prompt != f.Name {
 			f.Words = &registry.ChoiceWords{Into: prompt, Of: words}
 		}
 	}
+}
+
+// knownLora is what the operator says of a file.
+func (w *Workflows) knownLora(file string) Lora {
+	if known, ok := w.cfg.Loras[file]; ok {
+		return known
+	}
+	return w.cfg.Loras[path.Base(slashed(file))]
 }
 
 // promptOf is the input that takes the prompt: that of this name, else the first one that takes any text.

@@ -2,6 +2,7 @@ package comfy_test
 
 import (
 	"io/fs"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +23,13 @@ const loraFlow = `{
 }`
 
 func TestLoras(t *testing.T) {
+	t.Parallel()
+	t.Run("what the operator says of them", testKnownLoras)
+	t.Run("what their files say of them", testLoraFiles)
+	t.Run("a file that can't be read is asked for three times", testBrokenLora)
+}
+
+func testKnownLoras(t *testing.T) {
 	t.Parallel()
 	loras, err := comfy.ParseLoras([]byte(`{"ink.safetensors": {"label": "Ink", "words": "ink wash"}, "detail.safetensors": {"words": "intricate detail"}, "elsewhere.safetensors": {"words": "x"}}`))
 	if err != nil {
@@ -53,5 +61,96 @@ func TestLoras(t *testing.T) {
 	}
 	if _, err := comfy.ParseLoras([]byte(`{"a": {"trigger": "x"}}`)); err == nil {
 		t.Error("a member that nobody knows is passed over")
+	}
+}
+
+// loraWorld serves the LoRA workflow with what the operator and the servers' files say, and gives what loads its one tool.
+func loraWorld(t *testing.T, known string, servers ...*comfytest.Server) (*world, func() registry.InputField) {
+	t.Helper()
+	loras, err := comfy.ParseLoras([]byte(known))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, newFolder(nil), servers...)
+	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: loras})
+	return w, func() registry.InputField {
+		t.Helper()
+		tools, err := loader.Load(t.Context())
+		if err != nil || len(tools) != 1 {
+			t.Fatalf("%d tools, %v", len(tools), err)
+		}
+		f, ok := tools[0].InputSchema.Get("lora")
+		if !ok {
+			t.Fatalf("no LoRA can be chosen: %+v", tools[0].InputSchema)
+		}
+		return f
+	}
+}
+
+func testLoraFiles(t *testing.T) {
+	t.Parallel()
+	options := func(meta map[string]map[string]string) comfytest.Options {
+		return comfytest.Options{Metadata: meta, Models: map[string][]string{
+			"checkpoints": {"base.safetensors"},
+			"loras":       {"styles/ink.safetensors", "detail.safetensors", "told.safetensors", "silenced.safetensors", "bare.safetensors", "old.ckpt"},
+		}}
+	}
+	bare := comfytest.New(t, options(nil))
+	server := comfytest.New(t, options(map[string]map[string]string{
+		"loras/styles/ink.safetensors":   {"modelspec.trigger_phrase": "ink wash", "modelspec.title": "Ink"},
+		"loras/detail.safetensors":       {"ss_tag_frequency": `{"10_det": {"det41l": 20, "a room": 4}}`, "ss_dataset_dirs": `{"10_det": {"n_repeats": 10, "img_count": 20}}`},
+		"loras/told.safetensors":         {"modelspec.trigger_phrase": "the file's"},
+		"loras/silenced.safetensors":     {"modelspec.trigger_phrase": "the file's"},
+		"loras/old.ckpt":                 {"modelspec.trigger_phrase": "unreadable"},
+		"checkpoints/base.safetensors":   {"modelspec.trigger_phrase": "no LoRA"},
+		"loras/not-offered.safetensors":  {"modelspec.trigger_phrase": "not there"},
+		"loras/styles/other.safetensors": {"modelspec.trigger_phrase": "not there"},
+	}))
+	w, lora := loraWorld(t, `{"told.safetensors": {"words": "the operator's"}, "silenced.safetensors": {"words": ""}, "ink.safetensors": {"label": "Ink"}}`, bare, server)
+	if f := lora(); len(f.Words.Of) != 1 {
+		t.Errorf("before any file was read there are the words %v", f.Words.Of)
+	}
+	w.fleet.Refresh(t.Context())
+	f := lora()
+	want := &registry.ChoiceWords{Into: "prompt", Of: map[string]string{"styles/ink.safetensors": "ink wash", "detail.safetensors": "det41l", "told.safetensors": "the operator's"}}
+	if diff := cmp.Diff(want, f.Words); diff != "" {
+		t.Error(diff)
+	}
+	if i := slices.IndexFunc(f.Choices, func(c registry.Choice) bool { return c.Value == "styles/ink.safetensors" }); f.Choices[i].Label != "Ink" {
+		t.Errorf("the operator's label is lost: %+v", f.Choices[i])
+	}
+	asked := len(server.Calls("GET /view_metadata/loras"))
+	w.fleet.Refresh(t.Context())
+	lora()
+	if again := len(server.Calls("GET /view_metadata/loras")); asked != 3 || again != asked {
+		t.Errorf("the server was asked %d times for 3 files, and %d times after that", asked, again-asked)
+	}
+}
+
+func testBrokenLora(t *testing.T) {
+	t.Parallel()
+	server := comfytest.New(t, comfytest.Options{Models: map[string][]string{"checkpoints": {"base.safetensors"}, "loras": {"styles/ink.safetensors", "old.ckpt"}},
+		Metadata: map[string]map[string]string{"loras/styles/ink.safetensors": {"modelspec.trigger_phrase": "ink wash"}}})
+	server.On("GET /view_metadata/loras", 2, comfytest.CutMidAnswer)
+	w, lora := loraWorld(t, `{}`, server)
+	lora()
+	w.fleet.Refresh(t.Context())
+	w.fleet.Refresh(t.Context())
+	if f := lora(); f.Words != nil {
+		t.Errorf("words of a broken answer: %v", f.Words)
+	}
+	w.fleet.Refresh(t.Context())
+	if f := lora(); f.Words == nil || f.Words.Of["styles/ink.safetensors"] != "ink wash" {
+		t.Errorf("the third answer was good, and there are the words %v", f.Words)
+	}
+	server.On("GET /view_metadata/loras", comfytest.Always, comfytest.BrokenJSON)
+	w, lora = loraWorld(t, `{}`, server)
+	lora()
+	before := len(server.Calls("GET /view_metadata/loras"))
+	for range 5 {
+		w.fleet.Refresh(t.Context())
+	}
+	if n := len(server.Calls("GET /view_metadata/loras")) - before; n != 3 {
+		t.Errorf("a broken file was asked for %d times", n)
 	}
 }

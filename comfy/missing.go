@@ -42,8 +42,14 @@ func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	return lacks
 }
 
+// lackReturns is what an endpoint lacks for results that are no pictures.
+const lackReturns = "the way back for results that are no pictures"
+
 // lacking says what missing found: the first names of each kind.
 func lacking(names []string) said.Text {
+	if len(names) == 1 && names[0] == lackReturns {
+		return said.EngineReturns.With()
+	}
 	kinds := []struct {
 		prefix    string
 		one, many said.Sentence

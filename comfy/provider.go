@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/fees"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -28,6 +29,7 @@ const Service = "comfyui"
 type Provider struct {
 	cfg     ProviderConfig
 	seconds *prometheus.HistogramVec
+	badges  fees.Badges
 }
 
 // ProviderConfig wires a Provider. Fleet and Workflows are required.
@@ -95,14 +97,18 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		if err != nil {
 			return registry.Ticket{}, err
 		}
-		t, err := p.submitTo(ctx, e, c, tpl)
+		send := p.submitTo
+		if e.endpoint != nil {
+			send = p.submitJob
+		}
+		t, err := send(ctx, e, c, tpl)
 		done(err == nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return t, err
 		case errors.Is(err, api.ErrUnreached):
 			p.cfg.Fleet.lose(e, err)
-		case isRefusal(err):
+		case isRefusal(err) || errors.Is(err, errUnfit):
 			refused[e] = err
 		default:
 			return t, err
@@ -128,7 +134,9 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 	spell(e.knowledge().info, applied.Prompt)
 	keepResults(applied.Prompt)
 	id, client := handleOf(c), e.client()
-	ticket, err := newPlan(tpl, applied.Prompt).ticket(c, e, client)
+	pl := newPlan(tpl, applied.Prompt)
+	pl.Fees = p.fees(ctx, e, c, tpl)
+	ticket, err := pl.ticket(c, e, client)
 	if err != nil {
 		return registry.Ticket{}, err
 	}
@@ -163,20 +171,6 @@ func (p *Provider) submitTo(ctx context.Context, e *Engine, c registry.Call, tpl
 		return registry.Ticket{}, submitError(e, partial)
 	}
 	return ticket, nil
-}
-
-// extraData is what accompanies a prompt: the key for partners' services, where one of its nodes calls them.
-func (p *Provider) extraData(e *Engine, prompt graph.Prompt) map[string]any {
-	info := e.knowledge().info
-	if p.cfg.PartnerKey == "" || info == nil {
-		return nil
-	}
-	for _, n := range prompt {
-		if class, ok := info.Class(n.Class); ok && class.APINode {
-			return map[string]any{"api_key_comfy_org": p.cfg.PartnerKey}
-		}
-	}
-	return nil
 }
 
 // note has the caller keep where the prompt goes.
@@ -256,7 +250,7 @@ func (p *Provider) mayHave(c registry.Call) []*Engine {
 			return []*Engine{e}
 		}
 	case c.Sending == nil && (c.Repeated || c.Handle == ""):
-		return p.cfg.Fleet.engines
+		return p.cfg.Fleet.servers()
 	}
 	return nil
 }
@@ -264,6 +258,12 @@ func (p *Provider) mayHave(c registry.Call) []*Engine {
 // find looks for a prompt where it may be, at once. An engine that does not answer may have it, so the call has to
 // come again later: sending the prompt once more could run and cost it twice.
 func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (registry.Ticket, bool, error) {
+	if c.Sent != nil {
+		if e, ok := p.cfg.Fleet.engine(c.Sent.Endpoint); ok && e.endpoint != nil {
+			t, err := sentJob(*c.Sent)
+			return t, err == nil, err
+		}
+	}
 	engines := p.mayHave(c)
 	if c.Sent != nil && len(engines) > 0 && p.cfg.Fleet.mustLeave(engines[0], tpl.Need) {
 		return registry.Ticket{}, false, gone(engines[0])
@@ -279,7 +279,9 @@ func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (re
 		if err := json.Unmarshal(tpl.Binding.Prompt, &pristine); err != nil {
 			return registry.Ticket{}, false, fmt.Errorf("template of %s: %w", c.Tool.ToolID, err)
 		}
-		t, err := newPlan(tpl, pristine).ticket(c, engines[i], clients[i])
+		pl := newPlan(tpl, pristine)
+		pl.Fees = p.fees(ctx, engines[i], c, tpl)
+		t, err := pl.ticket(c, engines[i], clients[i])
 		return t, err == nil, err
 	}
 	if silent := errors.Join(errs...); silent != nil {
@@ -326,6 +328,9 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	e, err := p.engineOf(t)
 	if err != nil {
 		return registry.Progress{}, err
+	}
+	if e.endpoint != nil {
+		return p.pollJob(ctx, e, t)
 	}
 	pl, err := planOf(t)
 	if err != nil {
@@ -389,7 +394,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 			}
 		}
 	}
-	result := &registry.Result{Usage: registry.Usage{RunTime: o.RunTime, Machine: e.machine()}}
+	result := &registry.Result{Usage: e.usage(o, pl)}
 	for _, out := range pl.Outputs {
 		results := entry.Results(out.Node)
 		p.cfg.Workflows.cfg.Learned.gave(ctx, pl.Classes[out.Node], results)
@@ -442,15 +447,15 @@ func (e *Engine) machine() string {
 	return ""
 }
 
-// Price tells the GPU that the call would run on.
+// Price tells the GPU that the call would run on, and what partners' services would take for it.
 func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
 	tpl, err := p.cfg.Workflows.forTool(ctx, c.Tool)
 	if err != nil {
 		return registry.Price{}, err
 	}
 	for _, e := range p.cfg.Fleet.engines {
-		if k := e.knowledge(); k.info != nil && k.err == nil && len(missing(k.info, tpl.Need)) == 0 {
-			return registry.Price{Machine: e.machine()}, nil
+		if k := e.knowledge(); k.info != nil && k.err == nil && len(e.lacks(k.info, tpl.Need)) == 0 {
+			return registry.Price{Machine: e.machine(), FeesUSD: sumOf(p.fees(ctx, e, c, tpl), nil)}, nil
 		}
 	}
 	return registry.Price{}, nil
@@ -461,6 +466,9 @@ func (p *Provider) Find(_ context.Context, c registry.Call) (registry.Ticket, er
 	if c.Sent == nil {
 		return registry.Ticket{}, registry.Say(registry.CodeLost, said.EngineUnsent)
 	}
+	if e, ok := p.cfg.Fleet.engine(c.Sent.Endpoint); ok && e.endpoint != nil {
+		return sentJob(*c.Sent)
+	}
 	return *c.Sent, nil
 }
 
@@ -470,6 +478,12 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	var errs []error
 	for _, e := range p.cfg.Fleet.engines {
 		if t.Endpoint != "" && t.Endpoint != e.Name {
+			continue
+		}
+		if e.endpoint != nil {
+			if t.Endpoint == e.Name {
+				errs = append(errs, e.cancelJob(ctx, t))
+			}
 			continue
 		}
 		err := stop(ctx, e, t.ProviderID)

@@ -7,15 +7,15 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 )
 
-// Queues asks all engines at once what they work on, in the order of Status. An engine that does not answer in time
-// has an empty queue.
+// Queues asks all engines at once what they work on, in the order of Status. An engine that does not answer in time, or
+// that can't be asked, as an endpoint, has an empty queue.
 func (f *Fleet) Queues(ctx context.Context) []api.Queue {
 	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	queues := make([]api.Queue, len(f.engines))
 	var wg sync.WaitGroup
 	for i, e := range f.engines {
-		if !e.knowledge().up() {
+		if !e.knowledge().up() || e.endpoint != nil {
 			continue
 		}
 		wg.Go(func() {

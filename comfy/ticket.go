@@ -16,6 +16,8 @@ type plan struct {
 	Titles  map[string]string `json:"titles"`  // by node id, all nodes of the prompt
 	Classes map[string]string `json:"classes"` // likewise
 	Outputs []planOutput      `json:"outputs"`
+	// Fees are what partners' services take, in US dollars by node id; nil where that is not known.
+	Fees map[string]json.Number `json:"fees"`
 }
 
 type planOutput struct {

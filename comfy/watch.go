@@ -274,6 +274,9 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 	if err != nil {
 		return err
 	}
+	if e.endpoint != nil {
+		return p.watchJob(ctx, e, t, report)
+	}
 	pl, err := planOf(t)
 	if err != nil {
 		return err

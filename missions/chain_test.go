@@ -16,7 +16,8 @@ func withChains(t *testing.T) *house {
 	t.Helper()
 	h := newHouse(t)
 	chains := NewChains(h.pool, func() *Service { return h.Service })
-	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{registrytest.NewLoader("fixed", travel()...), chains}})
+	h.loader = registrytest.NewLoader("fixed", travel()...)
+	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader, chains}})
 	if err == nil {
 		_, err = known.Reload(t.Context())
 	}
@@ -178,7 +179,7 @@ func TestChains(t *testing.T) {
 	t.Run("inputs follow the new names of a step's tool", func(t *testing.T) {
 		t.Parallel()
 		inputs := map[string]any{"place": "Faro"}
-		follow(tool("look", func(t *registry.Tool) { t.Migrations = []registry.Rename{{From: "place", To: "where"}} }), inputs)
+		Follow(tool("look", func(t *registry.Tool) { t.Migrations = []registry.Rename{{From: "place", To: "where"}} }), inputs)
 		if inputs["where"] != "Faro" || len(inputs) != 1 {
 			t.Errorf("got %v", inputs)
 		}

@@ -45,7 +45,7 @@ func NewChains(pool *pgxpool.Pool, missions func() *Service) *Chains { return &C
 // Name names the loader.
 func (c *Chains) Name() string { return ChainService }
 
-// Load reads the tools of all chains.
+// Load reads the tools of all chains, and gives the one by which steps are proposed.
 func (c *Chains) Load(ctx context.Context) ([]registry.Tool, error) {
 	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8') FROM chains ORDER BY id`)
 	if err != nil {
@@ -55,30 +55,39 @@ func (c *Chains) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read chains: %w", err)
 	}
-	tools := make([]registry.Tool, len(raw))
+	tools := make([]registry.Tool, len(raw), len(raw)+1)
 	for i := range raw {
 		if tools[i], err = registry.DecodeTool(raw[i]); err != nil {
 			return nil, fmt.Errorf("read chains: %w", err)
 		}
 	}
-	return tools, nil
+	return append(tools, stepsTool()), nil
 }
 
 // plan plans the mission of a call as if it were to begin now.
 func (c *Chains) plan(ctx context.Context, call registry.Call) (Document, billing.NanoUSD, error) {
-	chain, err := chainOf(call.Tool)
+	d, err := c.draft(ctx, call)
 	if err != nil {
 		return Document{}, 0, err
+	}
+	return c.missions().plan(ctx, call.UserID, d)
+}
+
+// draft is what a call asks for: the steps that it names, or what a chain has written down.
+func (c *Chains) draft(ctx context.Context, call registry.Call) (Draft, error) {
+	if call.Tool.ToolID == StepsTool {
+		return c.missions().stepsDraft(call.Inputs)
+	}
+	chain, err := chainOf(call.Tool)
+	if err != nil {
+		return Draft{}, err
 	}
 	var owner string
 	err = c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id::text = $1`, chain.ID).Scan(&owner)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && chain.Visibility == Private && owner != call.UserID {
 		err = registry.Say(registry.CodeUnavailable, said.Removed, "tool", call.Tool.DisplayName)
 	}
-	if err != nil {
-		return Document{}, 0, err
-	}
-	return c.missions().plan(ctx, call.UserID, chain.draft(call.Inputs))
+	return chain.draft(call.Inputs), err
 }
 
 // Price is what all legs cost at most. They hold and pay for themselves.
@@ -90,10 +99,14 @@ func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price,
 	return registry.Price{CostUSD: big.NewRat(int64(promised), int64(billing.Dollar)).FloatString(9), Parts: true}, nil
 }
 
-// Preview refuses a chain that can't be run now, or not by this account.
+// Preview refuses what can't be run now, or not by this account, and tells the steps that a call names.
 func (c *Chains) Preview(ctx context.Context, call registry.Call) (registry.Preview, error) {
-	_, _, err := c.plan(ctx, call)
-	return registry.Preview{}, err
+	doc, _, err := c.plan(ctx, call)
+	if err != nil || call.Tool.ToolID != StepsTool {
+		return registry.Preview{}, err
+	}
+	parts, err := c.missions().parts(doc)
+	return registry.Preview{Capability: registry.CapabilityWrite, Parts: parts}, err
 }
 
 // Submit begins the mission of a run, once for each handle: its owner has confirmed all legs by the run.
@@ -103,22 +116,21 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return ticket, err
 	}
-	chain, err := chainOf(call.Tool)
-	if err != nil {
-		return ticket, err
-	}
 	run, err := s.cfg.Runs.Get(ctx, call.RunID)
 	if err != nil {
 		return ticket, err
 	}
-	_, now, err := c.plan(ctx, call)
+	doc, now, err := c.plan(ctx, call)
 	if err == nil && now > run.Quote.High {
 		err = registry.Errorf(registry.CodeUnavailable, "%s", (&PriceError{Promised: run.Quote.High, Now: now}).Error())
+	}
+	if err == nil && call.Tool.ToolID == StepsTool {
+		err = s.asShown(doc, call)
 	}
 	if err != nil {
 		return ticket, err
 	}
-	_, err = s.create(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID}, "", chain.draft(call.Inputs))
+	_, err = s.write(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Origin: run.Origin, Document: doc, Promised: now}, "")
 	return ticket, err
 }
 
@@ -131,12 +143,7 @@ func (c *Chains) Poll(ctx context.Context, t registry.Ticket) (registry.Progress
 	if err != nil {
 		return registry.Progress{}, err
 	}
-	done := 0
-	for _, leg := range m.Legs {
-		if leg.Progress.Status == LegDone {
-			done++
-		}
-	}
+	done := m.Done()
 	p := registry.Progress{State: registry.RunRunning, Fraction: float64(done) / float64(len(m.Legs)), HasFraction: true, Stage: fmt.Sprintf("%d/%d", done, len(m.Legs))}
 	switch {
 	case m.Status == Succeeded:

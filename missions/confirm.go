@@ -20,7 +20,7 @@ func (s *Service) Plan(ctx context.Context, accountID, key string, d Draft) (Mis
 	if err != nil {
 		return Mission{}, err
 	}
-	return s.create(ctx, Mission{ID: id.String(), AccountID: accountID, Status: AwaitingConfirmation}, key, d)
+	return s.create(ctx, Mission{ID: id.String(), AccountID: accountID, Status: AwaitingConfirmation, Origin: d.Origin}, key, d)
 }
 
 // create plans a mission and writes it.
@@ -29,6 +29,12 @@ func (s *Service) create(ctx context.Context, m Mission, key string, d Draft) (M
 	if m.Document, m.Promised, err = s.plan(ctx, m.AccountID, d); err != nil {
 		return Mission{}, fmt.Errorf("plan a mission: %w", err)
 	}
+	return s.write(ctx, m, key)
+}
+
+// write keeps a mission that was planned, and has it worked on where it runs already.
+func (s *Service) write(ctx context.Context, m Mission, key string) (Mission, error) {
+	var err error
 	if m.Hash, err = m.Document.Hash(); err != nil {
 		return Mission{}, fmt.Errorf("plan a mission: %w", err)
 	}

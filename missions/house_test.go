@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -177,6 +178,10 @@ func travel() []registry.Tool {
 		tool("flight", books(nil)), cancels("flight", "perfect"), tool("hotel", books(nil)), cancels("hotel", "perfect"), tool("car", books(nil)), cancels("car", "best-effort"),
 		tool("ferry", books(map[string]any{"inputs": map[string]any{"booking_id": "{{outputs.ticket.number}}"}})), cancels("ferry", "perfect"),
 		tool("train", books(map[string]any{"windowSeconds": "3600"})), cancels("train", "perfect"),
+		tool("visa", func(t *registry.Tool) {
+			t.InputSchema = append(t.InputSchema, registry.InputField{Name: "passport", Type: registry.TypeString})
+			t.PIIRequired = []string{"passport"}
+		}),
 		tool("publish"), tool("look", func(t *registry.Tool) { t.Capability, t.CostingModel = registry.CapabilityRead, nil }),
 		tool("paint", image), tool("frame", image), tool("jet", func(t *registry.Tool) { t.CostingModel.Rate = "2" }),
 	}
@@ -197,11 +202,13 @@ type house struct {
 	pool    *pgxpool.Pool
 	ledger  *billing.Ledger
 	tools   *catalog.Registry
+	loader  *registrytest.Loader // of the tools, in a house with chains
 	adapt   func(*Config)
 	may     func(toolID string) error
 	chains  *Chains      // nil: none
 	later   atomic.Int64 // by so many nanoseconds the clock of missions is ahead
 	told    []Mission
+	waits   []Leg // that the owner was told to wait for their word
 	telling sync.Mutex
 }
 
@@ -244,10 +251,14 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 			}
 			return registry.Everyone, nil
 		},
-		Tell: func(_ context.Context, m Mission) error {
+		Tell: func(_ context.Context, m Mission, waits *Leg) error {
 			h.telling.Lock()
 			defer h.telling.Unlock()
-			h.told = append(h.told, m)
+			if waits != nil {
+				h.waits = append(h.waits, *waits)
+			} else {
+				h.told = append(h.told, m)
+			}
 			return nil
 		},
 	}
@@ -368,6 +379,21 @@ func (h *house) wantBalance(user string, want billing.NanoUSD) {
 	if err != nil || !report.OK() {
 		h.t.Error(report, err)
 	}
+}
+
+// tells waits for the owner to be told that a mission is over, and gives it.
+func (h *house) tells() Mission {
+	h.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+		h.telling.Lock()
+		told := slices.Clone(h.told)
+		h.telling.Unlock()
+		if len(told) > 0 {
+			return told[0]
+		}
+	}
+	h.t.Fatal("nobody was told of the end")
+	return Mission{}
 }
 
 func (h *house) wantCalls(want ...string) {

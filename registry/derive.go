@@ -205,6 +205,10 @@ func (m *CostingModel) Summary() string {
 	switch {
 	case m == nil:
 		return "free"
+	case m.Fees:
+		own := *m
+		own.Fees = false
+		return own.Summary() + ", and what others charge for parts of it"
 	case m.RateSource == RateStatic:
 		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
 	case m.RateSource == RateMachine:

@@ -140,6 +140,25 @@ type Preview struct {
 	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
 	// versions that are not the present ones any more.
 	Touches []Touch `json:"touches,omitempty"`
+	// Parts are the calls that the call is made of, in their order, each as it would be made now; none: it is one of itself.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Part is one of several calls that are approved together.
+type Part struct {
+	ToolID  string      `json:"toolId"`
+	Name    string      `json:"name"`    // of the tool, for people
+	Version string      `json:"version"` // changes whenever the part would do something else
+	Inputs  []PartInput `json:"inputs,omitempty"`
+	CostUSD string      `json:"costUsd"` // the most that it may cost, an exact decimal
+}
+
+// PartInput is a value that a part was given, for people to read. The rest are the defaults of its tool.
+type PartInput struct {
+	Label string    `json:"label"`
+	Type  InputType `json:"type"`
+	Value string    `json:"value,omitempty"` // none of a file that we store
+	From  int       `json:"from,omitempty"`  // the place of the part whose output it is, from 1 on; 0: of none
 }
 
 // Touch is one thing that a call would change.
@@ -224,9 +243,18 @@ type Output struct {
 	Type string // image, video, audio, file, text
 	Text string
 	Info MediaInfo
+	// Subject is what a picture shows, where that goes on changing; the zero value is nothing of the kind.
+	Subject Subject
 	// Open fetches the content; it may be called again after an error. The caller closes it and
 	// bounds what it reads.
 	Open func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Subject is a thing of which pictures are made again when it changes, such as a drawing: a chat shows the picture of its latest version in
+// place of the one before. IDs are unique within a service.
+type Subject struct {
+	ID      string `json:"id"`
+	Version int64  `json:"version"` // grows with each change
 }
 
 // Usage is what the provider says a run consumed. Members that a provider can't tell are zero.
@@ -235,12 +263,14 @@ type Usage struct {
 	Tokens  int64
 	Machine string // GPU name for rateSource machine
 	CostUSD string // exact decimal in US dollars as the provider charged it, for rateSource api
+	FeesUSD string // exact decimal of what others charged for parts of the run, for models with fees; "" where that is not known
 }
 
 // Price is a rate known before the run. Empty members mean: as the definition says.
 type Price struct {
 	Machine string
 	CostUSD string
+	FeesUSD string // see Usage.FeesUSD
 	// Parts says that the call is made of runs of their own, which hold and pay for themselves: CostUSD is what they cost at most.
 	Parts bool
 }

@@ -192,6 +192,8 @@ type CostingModel struct {
 	Markup json.Number `json:"markup,omitempty"`
 	// MinimumUSD is the least that a run which succeeds costs.
 	MinimumUSD json.Number `json:"minimumUsd,omitempty"`
+	// Fees says that others charge for parts of a run, which the provider tells (Price.FeesUSD, Usage.FeesUSD) and which is added.
+	Fees bool `json:"fees,omitempty"`
 }
 
 // CostUnit is what is counted.

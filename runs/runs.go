@@ -120,6 +120,8 @@ type Output struct {
 	Bytes    int64  `json:"bytes,omitempty"`
 	Alt      string `json:"alt,omitempty"`     // what a picture shows, where its service says so
 	Deleted  bool   `json:"deleted,omitempty"` // its content is gone
+	// Subject is what a picture shows, where that goes on changing.
+	Subject registry.Subject `json:"subject,omitzero"`
 }
 
 // Failure is why a run ended without a result; Message is safe to show.

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/workflow"
@@ -195,13 +198,18 @@ type askCommand struct {
 	Model        string   `placeholder:"NAME" help:"anthropic or openai. Empty: the first one."`
 	Conversation string   `placeholder:"NAME" help:"What the question belongs to. Empty: it stands alone."`
 	Language     string   `env:"LC_ALL,LC_MESSAGES,LANG" placeholder:"LANGUAGE" help:"The language of what is printed, such as de. Empty: English."`
+	File         []string `type:"existingfile" placeholder:"FILE" help:"A file that the question is about; it may be given several times."`
 	Question     []string `arg:"" help:"What you want, in plain words."`
 }
 
-// Run puts a question to a model of the program that is running, and prints the answer while it comes.
+// Run puts a question to a model of the program that is running, prints the answer while it comes, and asks whether what waits shall go ahead.
 func (c askCommand) Run(e env) error {
+	var yes io.Reader
+	if terminal.Is(os.Stdin) && terminal.Is(e.stdout) {
+		yes = os.Stdin
+	}
 	return ask.Ask(e.ctx, e.stdout, ask.Question{
-		Text: strings.Join(c.Question, " "), Model: c.Model, Conversation: c.Conversation,
+		Text: strings.Join(c.Question, " "), Files: c.File, Yes: yes, Model: c.Model, Conversation: c.Conversation,
 		Key: cmp.Or(c.Key, e.settings.AdminToken), Server: cmp.Or(c.Server, "http://"+e.settings.ListenAddr),
 		Language: c.Language,
 	})

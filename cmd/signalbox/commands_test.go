@@ -21,7 +21,7 @@ event: step
 data: {"round":1,"tool":"wallpaper"}
 
 event: card
-data: {"round":1,"tool":"wallpaper","runId":"r1","card":{"summary":{"toolId":"wallpaper","promiseNanoUsd":40440000}}}
+data: {"round":1,"tool":"wallpaper","runId":"r1","card":{"runId":"r1","summary":{"toolId":"wallpaper","promiseNanoUsd":40440000}}}
 
 event: step
 data: {"round":1,"tool":"look","result":{"ok":false,"error":{"message":"there is no such tool"}}}

@@ -91,7 +91,10 @@ func TestSceneOnThePage(t *testing.T) {
 	defer stop()
 	browsertest.Do(t, tab, chromedp.Navigate(page))
 	id := drawn(t, tab, "poster for Friday: Summer party, 8 pm, garden")
-	browsertest.Do(t, tab, chromedp.Navigate(page+"/scenes"), chromedp.WaitVisible(chromedp.CSS(".scenes a")))
+	browsertest.Do(t, tab, chromedp.Navigate(page), chromedp.Click(chromedp.CSS(`nav a[href="/scenes"]`)), chromedp.WaitVisible(chromedp.CSS(".scenes a")))
+	if !browsertest.Is(t, tab, `document.querySelector("nav a[aria-current]").getAttribute("href") === "/scenes"`) {
+		t.Error("the navigation does not say that these are the drawings")
+	}
 	browsertest.Becomes(t, tab, `[...document.querySelectorAll(".scenes img")].every((i) => i.naturalWidth > 0)`)
 	browsertest.Accessible(t, tab, "the list of drawings")
 	browsertest.Shot(t, tab, "scenes")
@@ -180,6 +183,21 @@ func TestSceneOnThePage(t *testing.T) {
 		key(kb.Delete)
 		browsertest.Becomes(t, tab, fmt.Sprintf(`%s === %d`, count, n+1))
 	})
+	t.Run("a board is laid out as a column with a gap, and not any more", func(t *testing.T) {
+		tops := `[...document.querySelectorAll(".hit.text")].map((h) => h.getBoundingClientRect().x)`
+		set := func(name, value string) {
+			t.Helper()
+			browsertest.Becomes(t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#props [name=%s]"); if (e.closest("label").hidden) return false; e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`, name, value))
+		}
+		board := `document.querySelector(".hit.board")`
+		browsertest.Becomes(t, tab, board+` !== null && (`+board+`.focus(), document.querySelectorAll(".hit.on").length === 1)`)
+		set("layout", "column")
+		set("gap", "12")
+		browsertest.Becomes(t, tab, `(() => { const x = `+tops+`; return x.length > 2 && Math.max(...x) - Math.min(...x) < 2; })()`)
+		key("z", chromedp.ModifierCtrl)
+		key("z", chromedp.ModifierCtrl)
+		browsertest.Becomes(t, tab, `document.querySelector("#props [name=layout]").value === "none"`)
+	})
 	t.Run("a picture among the results is put in", func(t *testing.T) {
 		browsertest.Do(t, tab, chromedp.Navigate(page+"/scenes/"+id))
 		ready()
@@ -193,6 +211,11 @@ func TestSceneOnThePage(t *testing.T) {
 		browsertest.Becomes(t, tab, `document.querySelector("[aria-label$='Autumn fair']") !== null`)
 	})
 	t.Run("it fits a narrow window and a dark one, and is there without script", func(t *testing.T) {
+		browsertest.Do(t, tab, chromedp.EmulateViewport(browsertest.Phone.Width, browsertest.Phone.Height, chromedp.EmulateTouch), chromedp.Navigate(page+"/scenes"))
+		browsertest.WindowShot(t, tab, "scenes-phone")
+		if !browsertest.Is(t, tab, `[...document.querySelectorAll(".bar nav a")].every((a) => a.getBoundingClientRect().left >= 0 && a.getBoundingClientRect().right <= innerWidth)`) {
+			t.Error("the navigation does not fit a phone")
+		}
 		browsertest.Do(t, tab, chromedp.EmulateViewport(320, 700, chromedp.EmulateTouch), browsertest.Dark(), chromedp.Navigate(page+"/scenes/"+id))
 		ready()
 		if !browsertest.Is(t, tab, browsertest.Fits) {

@@ -42,6 +42,7 @@ type Outcome struct {
 	NodeType    string
 	Exception   string // exception type and message: for logs, they hold server paths and inputs
 	RunTime     time.Duration
+	Cached      []string // nodes that did not run, since their result was still there
 }
 
 // Outcome reads the events. An error message counts even where status_str says success: a prompt whose
@@ -62,6 +63,8 @@ func (e HistoryEntry) Outcome() Outcome {
 		switch event {
 		case "execution_start":
 			start = data.Timestamp
+		case "execution_cached":
+			o.Cached = data.Nodes
 		case "execution_success":
 			end = data.Timestamp
 		case "execution_error":
@@ -86,6 +89,8 @@ type messageData struct {
 	NodeType         string  `json:"node_type"`
 	ExceptionType    string  `json:"exception_type"`
 	ExceptionMessage string  `json:"exception_message"`
+
+	Nodes []string `json:"nodes"`
 }
 
 func decodeMessage(raw json.RawMessage) (event string, data messageData, ok bool) {

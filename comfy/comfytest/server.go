@@ -28,6 +28,8 @@ const patience = 2 * time.Minute
 type Options struct {
 	// Models are the files by folder: checkpoints, diffusion_models, text_encoders, vae, loras.
 	Models map[string][]string
+	// Metadata is what the heads of model files say, by folder and name, such as "loras/ink.safetensors".
+	Metadata map[string]map[string]string
 	// Without are classes the server lacks.
 	Without []string
 	// Nodes are further classes.
@@ -226,6 +228,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, call Call) {
 	if call.Path == "/ws" {
 		s.serveSocket(w, r)
+		return
+	}
+	if strings.HasPrefix(call.Path, "/view_metadata/") {
+		s.serveMetadata(w, r)
 		return
 	}
 	rec := httptest.NewRecorder()

@@ -26,8 +26,21 @@ type ClassInfo struct {
 	OutputNames                              []string
 	OutputNode                               bool // its result is a result of the workflow
 	APINode                                  bool // calls a paid service
+	GivesLists                               bool // what follows runs once for each item
 	Deprecated, Experimental                 bool
+	Price                                    *PriceBadge // nil where none is declared
 }
+
+// PriceBadge is the price of a partner's node as its class declares it: an expression in JSONata.
+type PriceBadge struct {
+	Expression string
+	Widgets    []BadgeWidget // whose values it knows
+	Inputs     []string      // of which it knows whether they are connected
+	Groups     []string      // of inputs that repeat, of which it knows how many are connected
+}
+
+// BadgeWidget is a widget that an expression knows, "model.duration" if it belongs to a choice of a dynamic combo.
+type BadgeWidget struct{ Name, Type string }
 
 // InputSpec declares one input.
 type InputSpec struct {
@@ -142,6 +155,8 @@ func newClassInfo(name string, o *object) *ClassInfo {
 		OutputNode: asBool(o.Get("output_node")), APINode: asBool(o.Get("api_node")),
 		Deprecated: asBool(o.Get("deprecated")), Experimental: asBool(o.Get("experimental")),
 	}
+	c.GivesLists = slices.Contains(asArray(o.Get("output_is_list")), any(true))
+	c.Price = priceBadge(asObject(o.Get("price_badge")))
 	in, order := asObject(o.Get("input")), asObject(o.Get("input_order"))
 	c.Inputs = append(specs(asObject(in.Get("required")), order.Get("required"), true, 0), specs(asObject(in.Get("optional")), order.Get("optional"), false, 0)...)
 	for _, t := range asArray(o.Get("output")) {
@@ -151,6 +166,26 @@ func newClassInfo(name string, o *object) *ClassInfo {
 		c.OutputNames = append(c.OutputNames, cloneString(n))
 	}
 	return c
+}
+
+// priceBadge is nil for one that is written in another language.
+func priceBadge(o *object) *PriceBadge {
+	b := &PriceBadge{Expression: cloneString(o.Get("expr"))}
+	if engine := asString(o.Get("engine")); b.Expression == "" || engine != "" && engine != "jsonata" {
+		return nil
+	}
+	depends := asObject(o.Get("depends_on"))
+	for _, v := range asArray(depends.Get("widgets")) {
+		w := asObject(v)
+		b.Widgets = append(b.Widgets, BadgeWidget{Name: cloneString(w.Get("name")), Type: strings.ToUpper(cloneString(w.Get("type")))})
+	}
+	for _, v := range asArray(depends.Get("inputs")) {
+		b.Inputs = append(b.Inputs, cloneString(v))
+	}
+	for _, v := range asArray(depends.Get("input_groups")) {
+		b.Groups = append(b.Groups, cloneString(v))
+	}
+	return b
 }
 
 func cloneString(v any) string { return strings.Clone(asString(v)) }

@@ -45,6 +45,8 @@ type Definition struct {
 type Requirements struct {
 	Classes []string `json:"classes"`
 	Models  []Model  `json:"models,omitempty"`
+	// PicturesOnly says that all results are pictures, of nodes that ComfyUI has itself: all that serverless workers give back.
+	PicturesOnly bool `json:"picturesOnly,omitempty"`
 }
 
 // Model is one model file.
@@ -76,6 +78,7 @@ func Define(w *graph.Workflow, o Options) (*Definition, error) {
 		return nil, err
 	}
 	def := &Definition{Needs: d.requirements(), Binding: &Binding{Prompt: prompt, Outputs: outputs}}
+	def.Needs.PicturesOnly = d.picturesOnly(outputs)
 	def.Tool = d.tool(outputs, def.Needs)
 	for _, f := range d.fields {
 		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})

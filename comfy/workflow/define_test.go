@@ -250,7 +250,7 @@ func TestGuesses(t *testing.T) {
 		if diff := cmp.Diff(registry.OutputSchema{{Name: "image", Type: "image"}}, tool.OutputSchema); diff != "" {
 			t.Errorf("A11 A12 outputs:\n%s", diff)
 		}
-		if diff := cmp.Diff(Requirements{Classes: []string{"Decode", "Encode", "Latent", "Model", "Sampler", "SaveImage"}, Models: []Model{{Folder: "checkpoints", Name: "a.safetensors"}}}, d.Needs); diff != "" {
+		if diff := cmp.Diff(Requirements{Classes: []string{"Decode", "Encode", "Latent", "Model", "Sampler", "SaveImage"}, Models: []Model{{Folder: "checkpoints", Name: "a.safetensors"}}, PicturesOnly: true}, d.Needs); diff != "" {
 			t.Errorf("needs:\n%s", diff)
 		}
 	})

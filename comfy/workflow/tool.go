@@ -22,6 +22,7 @@ func (d *definer) costing() *registry.CostingModel {
 	if d.o.ByMachine {
 		m.RateSource = registry.RateMachine
 	}
+	m.Fees = slices.ContainsFunc(d.f.Nodes, apiNode)
 	return m
 }
 

@@ -78,4 +78,6 @@ type Action struct {
 	Label  string
 	Tool   string         // id of the tool
 	Inputs map[string]any // JSON values, with json.Number
+	// InPlace tells that what comes of it is to be seen in place of what it stands under.
+	InPlace bool
 }

@@ -308,6 +308,7 @@ func (r *reader) action(v any) (Action, bool) {
 	}
 	tool, _ := o.take("tool", "toolid", "operationid").(string)
 	a := Action{Label: r.line(scalar(o.take("label", "title", "text")), maxLabel), Tool: strings.TrimSpace(tool), Inputs: map[string]any{}}
+	a.InPlace, _ = o.take("inplace").(bool)
 	if a.Label == "" || a.Tool == "" || len(a.Tool) > maxLine {
 		return a, false
 	}

@@ -61,12 +61,15 @@ func (p *Provider) draw(ctx context.Context, c registry.Call) (registry.Result, 
 	if words = strings.TrimSpace(words); words == "" || len(words) > maxWords {
 		return registry.Result{}, registry.Say(registry.CodeInvalidInput, said.DrawSay, "n", maxWords).At("text")
 	}
+	id, _ := c.Inputs["scene"].(string)
+	key := sceneKey{account: c.UserID, session: c.Context.SessionID, id: id}
+	if f, ok := asFile(words); ok {
+		return p.download(ctx, key, f)
+	}
 	picture, err := p.given(ctx, c)
 	if err != nil {
 		return registry.Result{}, err
 	}
-	id, _ := c.Inputs["scene"].(string)
-	key := sceneKey{account: c.UserID, session: c.Context.SessionID, id: id}
 	s, _, err := p.store.do(ctx, key, c.RunID, DrawTool, false, func(s *stored) (Envelope, error) {
 		t := &turn{Provider: p, ctx: ctx, call: c, scene: s.scene(p.Fonts), account: c.UserID, id: s.ID}
 		if err := t.understand(s, words, picture); err != nil {
@@ -123,7 +126,8 @@ var (
 // Understands reports whether draw knows what is meant by words without a model's help.
 func Understands(words string) bool {
 	lower := strings.Trim(strings.ToLower(words), " .!?")
-	return slices.Contains(undoWords, lower) || slices.Contains(againWords, lower) || templates.Understands(words)
+	_, file := asFile(lower)
+	return file || slices.Contains(undoWords, lower) || slices.Contains(againWords, lower) || templates.Understands(words)
 }
 
 // understand does what the words say: it takes the last step back, draws the same anew, changes what is there, or begins something new.
@@ -138,7 +142,7 @@ func (t *turn) understand(s *stored, words string, picture *templates.Picture) e
 		}
 		return t.compose(s, t.scene.Page.Words, t.pictureInUse(), t.scene.Page.Seed+1)
 	}
-	if board := t.lastBoard(); board != nil && picture == nil {
+	if board := lastBoard(t.scene); board != nil && picture == nil {
 		_, done, err := templates.Edit(t.scene, board, words)
 		if done || err != nil {
 			s.board = board.ID
@@ -155,8 +159,8 @@ func (t *turn) understand(s *stored, words string, picture *templates.Picture) e
 }
 
 // lastBoard is the board on top.
-func (t *turn) lastBoard() *scene.Shape {
-	shapes := t.scene.Children("")
+func lastBoard(s *scene.Scene) *scene.Shape {
+	shapes := s.Children("")
 	for _, sh := range slices.Backward(shapes) {
 		if sh.Type == scene.Board {
 			return sh
@@ -204,16 +208,10 @@ func (t *turn) compose(s *stored, words string, picture *templates.Picture, seed
 // shown is the drawing as a person sees it: the picture, and what can be done next.
 func (p *Provider) shown(ctx context.Context, account string, s *stored) (registry.Result, error) {
 	picture, err := p.drawer.Draw(ctx, s.scene(p.Fonts), draw.Options{Board: s.board, Format: draw.PNG})
-	var nothing *scene.Error
-	if errors.As(err, &nothing) {
-		return registry.Result{}, registry.Say(registry.CodeInvalidInput, said.DrawNothing)
-	}
 	if err != nil {
-		return registry.Result{}, err
+		return registry.Result{}, nothingDrawn(err)
 	}
-	again := map[string]any{"label": p.Say(ctx, account, "draw.again"), "tool": DrawTool, "inputs": map[string]any{"text": "again", "scene": s.ID}}
-	undo := map[string]any{"label": p.Say(ctx, account, "draw.undo"), "tool": DrawTool, "inputs": map[string]any{"text": "undo", "scene": s.ID}}
-	card := map[string]any{"title": s.Title, "text": strings.Join(append([]string{p.Say(ctx, account, "draw.hint")}, picture.Notes...), "\n"), "actions": []any{undo, again}}
+	card := map[string]any{"title": s.Title, "text": strings.Join(append([]string{p.Say(ctx, account, "draw.hint")}, picture.Notes...), "\n"), "actions": p.nextActions(ctx, account, s.ID)}
 	if links := p.links(s.ID, p.Say(ctx, account, "draw.open")); len(links) > 0 {
 		card["links"] = links
 	}
@@ -221,21 +219,67 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	if err != nil {
 		return registry.Result{}, err
 	}
-	return registry.Result{Outputs: []registry.Output{imageOutput(picture, draw.PNG, s.Title), {Name: "next", Type: "text", Text: string(text)}}}, nil
+	return registry.Result{Outputs: []registry.Output{s.pictureOutput(picture), {Name: "next", Type: "text", Text: string(text)}}}, nil
 }
 
-// links are where a drawing is gone on with by hand, and had in other formats, where the house has an address.
+// nextActions are what can be done with a drawing at once: it is changed in place, or had as a file.
+func (p *Provider) nextActions(ctx context.Context, account, sceneID string) []any {
+	action := func(label, text string, inPlace bool) any {
+		return map[string]any{"label": label, "tool": DrawTool, "inputs": map[string]any{"text": text, "scene": sceneID}, "inPlace": inPlace}
+	}
+	list := []any{action(p.Say(ctx, account, "draw.undo"), "undo", true), action(p.Say(ctx, account, "draw.again"), "again", true)}
+	for _, f := range downloads {
+		list = append(list, action(strings.ToUpper(string(f)), string(f), false))
+	}
+	return list
+}
+
+// links lead to where a drawing is gone on with by hand, where the house has an address.
 func (p *Provider) links(sceneID, open string) []any {
 	if p.Address == nil {
 		return nil
 	}
-	var list []any
-	for _, to := range []struct{ label, path string }{
-		{open, "/scenes/" + sceneID}, {"SVG", "/api/scenes/" + sceneID + ".svg"}, {"PNG", "/api/scenes/" + sceneID + ".png"}, {"PDF", "/api/scenes/" + sceneID + ".pdf"},
-	} {
-		if address := p.Address(to.path); address != "" {
-			list = append(list, map[string]any{"label": to.label, "url": address})
-		}
+	address := p.Address("/scenes/" + sceneID)
+	if address == "" {
+		return nil
 	}
-	return list
+	return []any{map[string]any{"label": open, "url": address}}
+}
+
+// downloads are the formats that a drawing is had in as a file.
+var downloads = []draw.Format{draw.SVG, draw.PNG, draw.PDF}
+
+// asFile reports whether words ask for the drawing as a file.
+func asFile(words string) (draw.Format, bool) {
+	f := draw.Format(strings.ToLower(words))
+	return f, slices.Contains(downloads, f)
+}
+
+// download gives a drawing as a file, and changes nothing.
+func (p *Provider) download(ctx context.Context, key sceneKey, f draw.Format) (registry.Result, error) {
+	s, _, err := p.store.do(ctx, key, "", DrawTool, true, func(s *stored) (Envelope, error) {
+		if board := lastBoard(s.scene(p.Fonts)); board != nil {
+			s.board = board.ID
+		}
+		return Envelope{}, nil
+	})
+	if err != nil {
+		return registry.Result{}, err
+	}
+	picture, err := p.drawer.Draw(ctx, s.scene(p.Fonts), draw.Options{Board: s.board, Format: f})
+	if err != nil {
+		return registry.Result{}, nothingDrawn(err)
+	}
+	file := imageOutput(picture, f, s.Title)
+	file.Type = "file"
+	return registry.Result{Outputs: []registry.Output{file}}, nil
+}
+
+// nothingDrawn says so where there is nothing to make a picture of.
+func nothingDrawn(err error) error {
+	var nothing *scene.Error
+	if errors.As(err, &nothing) {
+		return registry.Say(registry.CodeInvalidInput, said.DrawNothing)
+	}
+	return err
 }

@@ -149,7 +149,7 @@ func (t *turn) unwind(s *stored, deed string) error {
 		return err
 	}
 	t.scene.Undo(change)
-	if board := t.lastBoard(); board != nil {
+	if board := lastBoard(t.scene); board != nil {
 		s.board = board.ID
 	}
 	return nil

@@ -220,8 +220,15 @@ func (p *Provider) result(ctx context.Context, o operation, s *stored, answer js
 	if err != nil {
 		return registry.Result{}, err
 	}
-	result.Outputs = append(result.Outputs, imageOutput(picture, draw.PNG, s.Title))
+	result.Outputs = append(result.Outputs, s.pictureOutput(picture))
 	return result, nil
+}
+
+// pictureOutput is the picture of a drawing as it is now, which takes the place of earlier ones in chats.
+func (s *stored) pictureOutput(p draw.Picture) registry.Output {
+	o := imageOutput(p, draw.PNG, s.Title)
+	o.Subject = registry.Subject{ID: s.ID, Version: s.Version}
+	return o
 }
 
 func imageOutput(p draw.Picture, f draw.Format, alt string) registry.Output {

@@ -191,6 +191,7 @@ func second[A any](_ A, err error) error { return err }
 func TestDraw(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
+	version := map[string]int64{}
 	say := func(t *testing.T, session, words string) (title, sceneID string) {
 		t.Helper()
 		r, err := h.Call(t.Context(), h.call("11111111-1111-4111-8111-111111111111", session, DrawTool, in{"text": words}))
@@ -203,12 +204,23 @@ func TestDraw(t *testing.T) {
 		var card struct {
 			Title   string
 			Actions []struct {
-				Tool   string
-				Inputs struct{ Scene string }
+				Label, Tool string
+				InPlace     bool
+				Inputs      struct{ Scene, Text string }
 			}
 		}
-		if err := json.Unmarshal([]byte(r.Outputs[1].Text), &card); err != nil || len(card.Actions) != 2 || card.Actions[0].Tool != DrawTool {
+		if err := json.Unmarshal([]byte(r.Outputs[1].Text), &card); err != nil || len(card.Actions) != 5 || card.Actions[0].Tool != DrawTool {
 			t.Fatalf("%q: %s, %v", words, r.Outputs[1].Text, err)
+		}
+		for i, want := range []string{"undo", "again", "svg", "png", "pdf"} {
+			if a := card.Actions[i]; a.Inputs.Text != want || a.InPlace != (i < 2) {
+				t.Errorf("action %d is %+v, want %s", i, a, want)
+			}
+		}
+		if of := r.Outputs[0].Subject; of.ID != card.Actions[0].Inputs.Scene || of.Version <= version[session+of.ID] {
+			t.Errorf("%q shows %+v after version %d", words, of, version[session+of.ID])
+		} else {
+			version[session+of.ID] = of.Version
 		}
 		return card.Title, card.Actions[0].Inputs.Scene
 	}
@@ -255,6 +267,33 @@ func TestDraw(t *testing.T) {
 		_, third := say(t, "b", "again")
 		if third != second {
 			t.Error("another version is not the same drawing")
+		}
+	})
+	t.Run("a drawing is had as a file, which changes nothing; where nothing is drawn, that is said", func(t *testing.T) {
+		ask := func(session, words string) (registry.Result, error) {
+			return h.Call(t.Context(), h.call("11111111-1111-4111-8111-111111111111", session, DrawTool, in{"text": words}))
+		}
+		_, id := say(t, "files", "a poster: Concert, 9 pm")
+		before := text(t, id)
+		for words, begins := range map[string]string{"svg": "<svg", "PNG": "\x89PNG", "pdf": "%PDF-"} {
+			r, err := ask("files", words)
+			if err != nil || len(r.Outputs) != 1 || r.Outputs[0].Type != "file" || r.Outputs[0].Subject.ID != "" || r.Outputs[0].Info.Name != "drawing."+strings.ToLower(words) {
+				t.Fatalf("%s gives %+v, %v", words, r.Outputs, err)
+			}
+			content, err := r.Outputs[0].Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(content)
+			if err != nil || !strings.HasPrefix(string(raw), begins) {
+				t.Errorf("%s begins with %.20q, %v", words, raw, err)
+			}
+		}
+		if text(t, id) != before {
+			t.Error("a file changed the drawing")
+		}
+		if _, err := ask("no files", "pdf"); registry.AsError(err).Code != registry.CodeInvalidInput {
+			t.Errorf("where nothing is drawn: %v", err)
 		}
 	})
 	t.Run("lines are drawn as they say, and go on with the drawing", func(t *testing.T) {

@@ -16,6 +16,7 @@ func TestUnderstands(t *testing.T) {
 		"title: Winter party": true,
 		"bigger title":        true,
 		"undo":                true,
+		"PDF":                 true,
 		"nochmal":             true,
 		"a floor plan of a small flat with two doors": false,
 		"something that my grandmother would like":    false,

@@ -89,8 +89,8 @@ func (s *Pricer) makeQuote(ctx context.Context, b runs.Bound) (billing.Quote, er
 // estimate does without.
 func (s *Pricer) price(ctx context.Context, b runs.Bound) registry.Price {
 	pricer, ok := runs.Extra[registry.Pricer](s.Config.Providers[b.Tool.Service])
-	source := b.Tool.CostingModel.RateSource
-	if !ok || (source != registry.RateAPI && source != registry.RateMachine) {
+	model := b.Tool.CostingModel
+	if !ok || model.RateSource != registry.RateAPI && model.RateSource != registry.RateMachine && !model.Fees {
 		return registry.Price{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, priceTimeout)

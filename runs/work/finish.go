@@ -112,7 +112,7 @@ func missingOutput(tool registry.Tool, outputs []registry.Output) string {
 func (w *step) storeOutputs(ctx context.Context, outputs []registry.Output) ([]runs.Output, error) {
 	kept := make([]runs.Output, len(outputs))
 	for i, o := range outputs {
-		kept[i] = runs.Output{Name: o.Name, Type: o.Type, Text: o.Text, FileName: o.Info.Name, MIMEType: o.Info.MIMEType, Alt: o.Info.Alt}
+		kept[i] = runs.Output{Name: o.Name, Type: o.Type, Text: o.Text, FileName: o.Info.Name, MIMEType: o.Info.MIMEType, Alt: o.Info.Alt, Subject: o.Subject}
 		if o.Open == nil {
 			continue
 		}

@@ -3,7 +3,6 @@ package ask
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,61 +11,54 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 )
 
 // Question is what is asked, and whom.
 type Question struct {
 	Text         string
-	Model        string // empty: the first one
-	Conversation string // empty: it stands alone
-	Key          string // of the one who asks
-	Server       string // address of the running program
-	Language     string // of the one who reads, as in LANG: de_DE.UTF-8
+	Files        []string // paths of files that go along
+	Model        string   // empty: the first one
+	Conversation string   // empty: it stands alone
+	Key          string   // of the one who asks
+	Server       string   // address of the running program
+	Language     string   // of the one who reads, as in LANG: de_DE.UTF-8
+	// Yes is where the person's word to what waits is read; nil: nobody is there, and it goes on waiting.
+	Yes io.Reader
 }
 
-// Ask puts a question to a model of the program that is running, and prints the answer while it comes.
+// Ask puts a question to a model of the program that is running, and prints the answer while it comes. What waits then for a word is shown
+// with its price and, where somebody is there and says yes, followed to its end.
 func Ask(ctx context.Context, w io.Writer, q Question) error {
-	body, err := json.Marshal(map[string]string{"question": q.Text, "model": q.Model, "conversation": q.Conversation})
-	if err != nil {
-		return err
-	}
-	server := strings.TrimSuffix(q.Server, "/")
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server+"/api/ask", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
 	if q.Key == "" {
 		return errors.New("there is no key to ask with: make one on the page (API, at its foot) and set SIGNALBOX_KEY")
 	}
-	request.Header.Set("Authorization", "Bearer "+q.Key)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "text/event-stream")
-	response, err := http.DefaultClient.Do(request)
+	c := client{server: strings.TrimSuffix(q.Server, "/"), key: q.Key}
+	var attachments []attachment
+	for _, path := range q.Files {
+		one, err := c.upload(ctx, path)
+		if err != nil {
+			return err
+		}
+		attachments = append(attachments, one)
+	}
+	response, err := c.send(ctx, http.MethodPost, "/api/ask", "text/event-stream", map[string]any{
+		"question": q.Text, "model": q.Model, "conversation": q.Conversation, "attachments": attachments,
+	})
 	if err != nil {
-		return fmt.Errorf("no program answers at %s; start it with signalbox up: %w", server, err)
+		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return refusalOf(response)
-	}
 	texts, err := i18n.Load()
 	if err != nil {
 		return err
 	}
 	language, _, _ := strings.Cut(q.Language, ".")
-	t := printer{out: w, server: server, say: texts.Voice(strings.ReplaceAll(language, "_", "-"))}
-	return t.follow(response.Body)
-}
-
-// refusalOf reads why a request was refused.
-func refusalOf(response *http.Response) error {
-	var problem struct{ Detail string }
-	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&problem); err != nil || problem.Detail == "" {
-		return fmt.Errorf("the program answered %s", response.Status)
+	t := &printer{out: w, server: c.server, say: texts.Voice(strings.ReplaceAll(language, "_", "-"))}
+	if err := t.follow(response.Body); err != nil || len(t.cards) == 0 {
+		return err
 	}
-	return errors.New(problem.Detail)
+	return c.settle(ctx, t, q.Yes)
 }
 
 // printer prints an answer as it comes.
@@ -75,6 +67,7 @@ type printer struct {
 	server string
 	say    i18n.Voice
 	inLine bool // something was printed that has no end of line yet
+	cards  []card
 }
 
 // event is one of POST /api/ask, with the members that are printed.
@@ -82,14 +75,8 @@ type event struct {
 	Text    string `json:"text"`
 	Replace bool   `json:"replace"`
 	Tool    string `json:"tool"`
-	RunID   string `json:"runId"`
-	Card    *struct {
-		Summary struct {
-			ToolID  string          `json:"toolId"`
-			Promise billing.NanoUSD `json:"promiseNanoUsd"`
-		} `json:"summary"`
-	} `json:"card"`
-	Result *struct {
+	Card    *card  `json:"card"`
+	Result  *struct {
 		OK    bool `json:"ok"`
 		Error *struct {
 			Message string `json:"message"`
@@ -144,8 +131,10 @@ func (t *printer) step(name string, e event) {
 	t.endLine()
 	switch {
 	case name == "card" && e.Card != nil:
+		t.cards = append(t.cards, *e.Card)
 		price := t.say.AtMost(e.Card.Summary.Promise)
-		fmt.Fprintln(t.out, "  "+t.say.Line("ask.waits", "tool", e.Tool, "price", price, "where", t.server+"/run/"+e.RunID))
+		fmt.Fprintln(t.out, "  "+t.say.Line("ask.waits", "tool", e.Tool, "price", price, "where", t.server+"/run/"+e.Card.RunID))
+		t.show(*e.Card)
 	case e.Result == nil:
 		fmt.Fprintf(t.out, "  %s ...\n", e.Tool)
 	case e.Result.Error != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/payments"
 )
@@ -113,4 +114,16 @@ func (c *Config) EngineHeaders() (map[string]http.Header, error) {
 		headers[comfy.EngineName(u)] = h
 	}
 	return headers, nil
+}
+
+// readEndpoints reads COMFYUI_SERVERLESS_FILE. Results come from addresses that the endpoints give, which must not lead inside.
+func (c *Config) readEndpoints() ([]*comfy.Endpoint, error) {
+	if c.ComfyUIServerless == "" {
+		return nil, nil
+	}
+	list, err := comfy.ReadEndpoints(c.ComfyUIServerless, nil, outbound.NewClient(List(c.OutboundAllow)))
+	if err != nil {
+		return nil, fmt.Errorf("COMFYUI_SERVERLESS_FILE: %w", err)
+	}
+	return list, nil
 }

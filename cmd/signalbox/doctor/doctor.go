@@ -38,6 +38,7 @@ type Config struct {
 	DatabaseSessionURL              string // empty: DatabaseURL
 	Engines                         []*url.URL
 	EngineHeaders                   map[string]http.Header
+	Endpoints                       []*comfy.Endpoint
 	TelegramToken                   string
 	TelegramAPI                     *url.URL
 	DiscordToken, DiscordAppID      string
@@ -216,16 +217,16 @@ func checkOwnPostgres(ctx context.Context, dir string) finding {
 }
 
 func checkEngines(ctx context.Context, c Config) []finding {
-	if len(c.Engines) == 0 {
+	if len(c.Engines)+len(c.Endpoints) == 0 {
 		return []finding{{what: "engine", ok: true, saw: "the embedded CPU engine (COMFYUI_URLS is empty)"}}
 	}
-	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{Headers: c.EngineHeaders})
+	fleet := comfy.NewFleet(c.Engines, comfy.FleetConfig{Headers: c.EngineHeaders, Endpoints: c.Endpoints})
 	fleet.Refresh(ctx)
 	var out []finding
 	for _, s := range fleet.Status() {
 		f := finding{what: "engine", ok: s.Up, saw: fmt.Sprintf("%s: ComfyUI %s, %d classes, %v", s.Name, s.Version, s.Classes, s.GPUs)}
 		if !s.Up {
-			f.saw, f.advice = s.Name+": "+s.Error, "start ComfyUI there, or correct COMFYUI_URLS"
+			f.saw, f.advice = s.Name+": "+s.Error, "start ComfyUI there, or correct COMFYUI_URLS or COMFYUI_SERVERLESS_FILE"
 		}
 		out = append(out, f)
 	}

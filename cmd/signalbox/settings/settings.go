@@ -44,24 +44,25 @@ type StoreSettings struct {
 
 // ToolSettings are where tools come from and where ComfyUI runs them.
 type ToolSettings struct {
-	WorkflowsDir     string `env:"WORKFLOWS_DIR" default:"./workflows" help:"Folder of ComfyUI workflows, watched for changes. The bundled ones are always there."`
-	ToolsDir         string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tools as data, watched for changes: tools over HTTP (*.tool.yaml, see docs/providers.md), OpenAPI documents (*.openapi.yaml), definitions (*.json)."`
-	ComfyUIURLs      string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers, such as http://gpu1:8188,http://gpu2:8188. Empty: the embedded CPU engine."`
-	ComfyUIHeaders   string `name:"comfyui-headers-file" env:"COMFYUI_HEADERS_FILE" placeholder:"FILE" help:"Headers for ComfyUI servers behind a door, by address, as JSON: {\"https://gpu.example/comfy\": {\"Authorization\": \"Bearer ...\"}}. Name and password go into COMFYUI_URLS: https://name:password@gpu.example."`
-	ComfyOrgAPIKey   string `name:"comfy-org-api-key" env:"COMFY_ORG_API_KEY" placeholder:"KEY" help:"A key of Comfy's platform, which pays for nodes that call partners' services. It goes along with workflows that have such nodes."`
-	ComfyUIGoneAfter string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long a ComfyUI server may be down before its runs go to another one."`
-	LorasFile        string `env:"LORAS_FILE" placeholder:"FILE" help:"What is known of the LoRAs of ComfyUI servers, as JSON: {\"detail.safetensors\": {\"label\": \"More detail\", \"words\": \"intricate detail\"}}. Anyone who chooses one finds its words in the prompt."`
-	OpenAPIDocs      string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files. Another address and the secrets of a document's service are OPENAPI_<NAME>_URL and OPENAPI_<NAME>_<SCHEME>_KEY, see docs/openapi.md."`
-	OpenAPIAllow     string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so with x-orchet-tool: operationIds, * for any part."`
-	MCPServers       string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered, as JSON in the form that MCP clients have (mcpServers), see docs/mcp.md."`
-	ToolManifest     string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Tools behind HTTP endpoints of your own, as JSON: manifest, endpoint and staticHeaders of each, see examples/tools.json."`
-	KnowledgeDir     string `env:"KNOWLEDGE_DIR" placeholder:"DIR" help:"Folder of documents, watched for changes: each folder or zip in it is a source that /docs finds passages in, see docs/knowledge.md."`
-	KnowledgeFiles   string `env:"KNOWLEDGE_FILES" placeholder:"FILE,..." help:"Built files of documents (signalbox knowledge build), each a source."`
-	EmbeddingsURL    string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. The search of tools, of documents and of the site's pictures knows meanings by it. Empty: documents are searched with a table of English words that comes with the program."`
-	EmbeddingsModel  string `env:"EMBEDDINGS_MODEL" placeholder:"NAME" help:"The model of EMBEDDINGS_URL, such as text-embedding-3-small."`
-	EmbeddingsAPIKey string `name:"embeddings-api-key" env:"EMBEDDINGS_API_KEY" placeholder:"KEY" help:"Key of EMBEDDINGS_URL, if it wants one."`
-	ToolsFile        string `env:"TOOLS_FILE" placeholder:"FILE" help:"Starts from this flashed registry (signalbox flash) instead of the live sources."`
-	SyncSchedule     string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
+	WorkflowsDir      string `env:"WORKFLOWS_DIR" default:"./workflows" help:"Folder of ComfyUI workflows, watched for changes. The bundled ones are always there."`
+	ToolsDir          string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tools as data, watched for changes: tools over HTTP (*.tool.yaml, see docs/providers.md), OpenAPI documents (*.openapi.yaml), definitions (*.json)."`
+	ComfyUIURLs       string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers, such as http://gpu1:8188,http://gpu2:8188. Empty: the embedded CPU engine."`
+	ComfyUIHeaders    string `name:"comfyui-headers-file" env:"COMFYUI_HEADERS_FILE" placeholder:"FILE" help:"Headers for ComfyUI servers behind a door, by address, as JSON: {\"https://gpu.example/comfy\": {\"Authorization\": \"Bearer ...\"}}. Name and password go into COMFYUI_URLS: https://name:password@gpu.example."`
+	ComfyUIServerless string `name:"comfyui-serverless-file" env:"COMFYUI_SERVERLESS_FILE" placeholder:"FILE" help:"Serverless endpoints (RunPod with worker-comfyui) that get runs for which no ComfyUI server has a place, as JSON: [{\"endpoint\": \"https://api.runpod.ai/v2/abc123\", \"key\": \"...\", \"objectInfo\": \"object_info.json\", \"gpu\": \"NVIDIA L4\", \"atOnce\": 3}]."`
+	ComfyOrgAPIKey    string `name:"comfy-org-api-key" env:"COMFY_ORG_API_KEY" placeholder:"KEY" help:"A key of Comfy's platform, which pays for nodes that call partners' services. It goes along with workflows that have such nodes."`
+	ComfyUIGoneAfter  string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long a ComfyUI server may be down before its runs go to another one."`
+	LorasFile         string `env:"LORAS_FILE" placeholder:"FILE" help:"What is known of the LoRAs of ComfyUI servers, as JSON: {\"detail.safetensors\": {\"label\": \"More detail\", \"words\": \"intricate detail\"}}. Anyone who chooses one finds its words in the prompt. Without words, those count that the file itself names."`
+	OpenAPIDocs       string `name:"openapi-docs" env:"OPENAPI_DOCS" placeholder:"[NAME=]URL,..." help:"OpenAPI documents whose operations become tools: addresses or files. Another address and the secrets of a document's service are OPENAPI_<NAME>_URL and OPENAPI_<NAME>_<SCHEME>_KEY, see docs/openapi.md."`
+	OpenAPIAllow      string `name:"openapi-allow" env:"OPENAPI_ALLOW" placeholder:"ID,..." help:"Operations that are tools in documents that don't say so with x-orchet-tool: operationIds, * for any part."`
+	MCPServers        string `name:"mcp-servers" env:"MCP_SERVERS" placeholder:"FILE" help:"MCP servers whose tools are offered, as JSON in the form that MCP clients have (mcpServers), see docs/mcp.md."`
+	ToolManifest      string `name:"orchestrator-tool-manifest-path" env:"ORCHESTRATOR_TOOL_MANIFEST_PATH" placeholder:"FILE" help:"Tools behind HTTP endpoints of your own, as JSON: manifest, endpoint and staticHeaders of each, see examples/tools.json."`
+	KnowledgeDir      string `env:"KNOWLEDGE_DIR" placeholder:"DIR" help:"Folder of documents, watched for changes: each folder or zip in it is a source that /docs finds passages in, see docs/knowledge.md."`
+	KnowledgeFiles    string `env:"KNOWLEDGE_FILES" placeholder:"FILE,..." help:"Built files of documents (signalbox knowledge build), each a source."`
+	EmbeddingsURL     string `name:"embeddings-url" env:"EMBEDDINGS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that tells how near texts are in meaning, such as http://127.0.0.1:11434/v1. The search of tools, of documents and of the site's pictures knows meanings by it. Empty: documents are searched with a table of English words that comes with the program."`
+	EmbeddingsModel   string `env:"EMBEDDINGS_MODEL" placeholder:"NAME" help:"The model of EMBEDDINGS_URL, such as text-embedding-3-small."`
+	EmbeddingsAPIKey  string `name:"embeddings-api-key" env:"EMBEDDINGS_API_KEY" placeholder:"KEY" help:"Key of EMBEDDINGS_URL, if it wants one."`
+	ToolsFile         string `env:"TOOLS_FILE" placeholder:"FILE" help:"Starts from this flashed registry (signalbox flash) instead of the live sources."`
+	SyncSchedule      string `env:"SYNC_SCHEDULE" default:"*/5 * * * *" help:"Cron expression: when all tool sources are read again."`
 }
 
 // MoneySettings are prices and credit.
@@ -88,6 +89,7 @@ type PeopleSettings struct {
 	Access          string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce      string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
 	RunsPerDay      string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
+	BatchRuns       string `env:"BATCH_RUNS" default:"100" help:"Runs of one batch (/batch, /again 3), from 1 to 1000."`
 	StreamsAtOnce   string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
 	APIRate         string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
 	UploadMB        string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`

@@ -2,6 +2,7 @@
 package talk
 
 import (
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/knowledge"
 	"github.com/signalbox/signalbox/registry"
@@ -11,7 +12,7 @@ import (
 // Instructions are added to what a model is told always.
 const Instructions = `You speak in a chat: answer in a few plain sentences. Files that tools make are shown to the person beside your answer: never write their addresses.
 Refer to files by their ref: those of <attachments> came with the request, those of <earlier-files> and <results> are what the person got before.
-Several calls that need approval are shown on one card: make all of them at once. What passages say is cited as [1], [2], in the order in which the documents were found.`
+Several calls that need approval are shown on one card: make all of them at once, or with ` + missions.StepsTool + ` where one works on what another makes. What passages say is cited as [1], [2], in the order in which the documents were found.`
 
 // Takes reports whether words after a tool's command are better asked of a model: questions to documents, and what draw does not
 // understand by itself.

@@ -30,6 +30,9 @@ func (s *Spec) Info(files *Files) *pyval.Dict {
 			d.Set(flag.name, flag.on)
 		}
 		d.Set("price_badge", nil)
+		if s.PriceBadge != nil {
+			d.Set("price_badge", s.PriceBadge)
+		}
 	}
 	s.optionalInfo(d)
 	d.Set("has_intermediate_output", s.Intermediate)

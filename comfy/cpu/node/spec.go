@@ -1,5 +1,7 @@
 package node
 
+import "github.com/signalbox/signalbox/comfy/cpu/pyval"
+
 // Spec declares a class as /object_info describes it.
 type Spec struct {
 	Class       string // the class_type of prompts
@@ -21,8 +23,9 @@ type Spec struct {
 	InputList    bool // Run gets whole lists instead of being called for each element
 	Deprecated   bool
 	Experimental bool
-	Intermediate bool // has_intermediate_output
-	Partner      bool // api_node: it calls a paid service, with the key in extra_data
+	Intermediate bool        // has_intermediate_output
+	Partner      bool        // api_node: it calls a paid service, with the key in extra_data
+	PriceBadge   *pyval.Dict // price_badge: what that costs; nil: it does not say
 
 	SearchAliases []string
 	Essentials    string // essentials_category

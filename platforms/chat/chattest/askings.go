@@ -98,18 +98,24 @@ func (s *scene) thinks(say func(context.Context, agent.Conversation) (agent.Turn
 // connect makes the agent of a model; it begins with the next Start.
 func (s *scene) connect(m agent.Model) {
 	memory := agent.NewStore(s.Pool, 0)
-	s.Agent = dialogue.New(dialogue.Config{Memory: memory, Takes: s.Takes, Agent: asker(func(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	s.Agent = dialogue.New(dialogue.Config{Memory: memory, Takes: s.Takes, Agent: asker(func() *agent.Agent {
 		return agent.New(agent.Config{
-			Registry: s.Registry, Runs: s.Runs, Model: m, Provider: "script", Memory: memory,
+			Registry: s.Registry, Runs: s.Runs, Model: m, Provider: "script", Memory: memory, Journal: s.Journal,
 			File: func(_ runs.Run, o runs.Output) any { return map[string]any{"ref": o.Media} },
-		}).Ask(ctx, q)
+		})
 	})})
 }
 
 // asker answers with the runs service that there is after each start.
-type asker func(context.Context, agent.Question) (agent.Answer, error)
+type asker func() *agent.Agent
 
-func (a asker) Ask(ctx context.Context, q agent.Question) (agent.Answer, error) { return a(ctx, q) }
+func (a asker) Ask(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	return a().Ask(ctx, q)
+}
+
+func (a asker) Rewrite(ctx context.Context, q agent.Question, tool *registry.Tool, input registry.InputField) (agent.Answer, error) {
+	return a().Rewrite(ctx, q, tool, input)
+}
 
 // withLooking adds tools that only read and cost nothing: one that gives data, one with a hint beside its passages as those of documents have, and one
 // that gives a picture.

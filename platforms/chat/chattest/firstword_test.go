@@ -77,8 +77,8 @@ func BenchmarkFirstWord(b *testing.B) {
 		waits <- (<-seen).Sub(said)
 		return agent.Turn{Text: word + " and more"}, nil
 	}}
-	w.Agent = dialogue.New(dialogue.Config{Memory: memory, Agent: asker(func(ctx context.Context, q agent.Question) (agent.Answer, error) {
-		return agent.New(agent.Config{Registry: w.Registry, Runs: w.Runs, Model: model, Memory: memory}).Ask(ctx, q)
+	w.Agent = dialogue.New(dialogue.Config{Memory: memory, Agent: asker(func() *agent.Agent {
+		return agent.New(agent.Config{Registry: w.Registry, Runs: w.Runs, Model: model, Memory: memory})
 	})})
 	w.Start()
 	b.ResetTimer()

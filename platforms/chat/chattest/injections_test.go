@@ -3,12 +3,14 @@ package chattest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -58,7 +60,8 @@ func obeys(a attack) func(context.Context, agent.Conversation) (agent.Turn, erro
 			if tool == "painter" || tool == "dear" {
 				arguments = `{"prompt":"p"}`
 			}
-			turn.Calls = append(turn.Calls, agent.Call{ID: tool, Tool: tool, Arguments: arguments})
+			turn.Calls = append(turn.Calls, agent.Call{ID: tool, Tool: tool, Arguments: arguments},
+				agent.Call{ID: "steps " + tool, Tool: missions.StepsTool, Arguments: fmt.Sprintf(`{"steps":[{"tool":%q,"inputs":{"prompt":"p"}}]}`, tool)})
 		}
 		return turn, nil
 	}

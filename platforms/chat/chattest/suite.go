@@ -44,9 +44,14 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, cards())
 	maps.Copy(all, questions())
 	maps.Copy(all, goingOn())
+	maps.Copy(all, drawings())
 	maps.Copy(all, sayings())
 	maps.Copy(all, siteWork())
 	maps.Copy(all, askings())
+	maps.Copy(all, stepwise())
+	maps.Copy(all, improving())
+	maps.Copy(all, batches())
+	maps.Copy(all, chains())
 	return all
 }
 

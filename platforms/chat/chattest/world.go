@@ -19,9 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -64,8 +66,14 @@ type World struct {
 	Example func(language string) (turn.Example, error)
 	// Agent answers what is said without a command; nil: nobody does.
 	Agent turn.Agent
+	// Journal keeps questions and has them paid; nil: nothing is kept.
+	Journal agent.Journal
 	// Site is run from the chat; nil: there is none.
 	Site turn.Site
+	// Missions carries out batches and chains. It tells people of them as the program does.
+	Missions *missions.Service
+	chains   *missions.Chains
+
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
 
@@ -91,7 +99,8 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 		w.Pool = postgrestest.New(t)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
-	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader}})
+	w.chains = missions.NewChains(w.Pool, func() *missions.Service { return w.Missions })
+	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{w.Loader, w.chains}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,24 +138,43 @@ func (w *World) Start() {
 			return chatstore.Forget(ctx, tx, accountID)
 		},
 	})
+	providers := map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}, missions.ChainService: {Submitter: w.chains}}
 	w.Runs, err = runner.New(runs.Config{
 		Pool: w.Pool, Registry: w.Registry, Ledger: w.Ledger, Users: w.People, Limits: w.People, Assets: w.Files, Logger: log,
-		Providers:  map[string]runs.Provider{"test": {Submitter: w.Provider}, "asking": {Caller: w.Asking}},
+		Providers:  providers,
 		Deliverers: map[string]runs.Deliverer{connection.Adapter.Platform(): deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.Missions, err = missions.New(missions.Config{
+		Pool: w.Pool, Registry: w.Registry, Runs: w.Runs, Ledger: w.Ledger, Providers: w.Runs.Config.Providers, Media: w.Files, Logger: log, Poll: 20 * time.Millisecond,
+		May: func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		Tell: func(ctx context.Context, m missions.Mission, waits *missions.Leg) error {
+			where, err := chatstore.TargetOf(runs.Run{ID: m.ID, Origin: m.Origin})
+			if err != nil {
+				return err
+			}
+			return deliverer.TellMission(ctx, w.Runs, m.Origin.Platform, where, m, waits)
+		},
+		MaxBatch: func() int { return 5 },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	ctx := context.WithoutCancel(w.t.Context())
 	if err := w.Runs.Start(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Missions.Start(ctx); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.Router.Start(ctx); err != nil {
@@ -160,8 +188,8 @@ func (w *World) places(ctx context.Context, accountID string) (bool, error) {
 	if w.Site == nil {
 		return false, nil
 	}
-	role, err := w.Site.Role(ctx, accountID)
-	return role != turn.NoRole, err
+	here, err := w.Site.Enter(ctx, turn.SiteVisit{Account: accountID})
+	return here.Role != turn.NoRole, err
 }
 
 // receive lets the platform's updates in until the returned function is called.
@@ -191,6 +219,9 @@ func (w *World) Stop() {
 	w.stopRun = nil
 	if err := w.Router.Stop(ctx); err != nil {
 		w.t.Errorf("stop the router: %v", err)
+	}
+	if err := w.Missions.Stop(ctx); err != nil {
+		w.t.Errorf("stop the missions: %v", err)
 	}
 	if err := w.Runs.Stop(ctx); err != nil {
 		w.t.Errorf("stop the runs: %v", err)

@@ -26,6 +26,7 @@ import (
 // Asker answers questions; *agent.Agent is one.
 type Asker interface {
 	Ask(ctx context.Context, q agent.Question) (agent.Answer, error)
+	Rewrite(ctx context.Context, q agent.Question, tool *registry.Tool, input registry.InputField) (agent.Answer, error)
 }
 
 // Memory is where conversations are forgotten; *agent.Store is one.

@@ -49,16 +49,27 @@ func (d *Dialogue) text(ctx context.Context, t *turn.Turn, s *status, answer age
 		end = t.Say.Text("asked.stopped")
 	case cause != nil:
 		end = d.failure(ctx, t, cause)
-	case answer.Stop != agent.StopAnswered && t.Say.Has("asked.bound."+string(answer.Stop)):
-		end = t.Say.Text("asked.bound." + string(answer.Stop))
+	case answer.Stop != agent.StopAnswered:
+		end = bound(t, answer)
 	case text.Len() == 0:
 		end = t.Say.Text("asked.nothing")
 	}
 	return chat.Join("\n\n", text, end)
 }
 
+// bound says which bound ended a question.
+func bound(t *turn.Turn, answer agent.Answer) chat.Text {
+	if key := "asked.bound." + string(answer.Stop); t.Say.Has(key) {
+		return t.Say.Text(key)
+	}
+	return chat.Plain(answer.Notice)
+}
+
 // failure says why there is no answer. What a model's service refuses is the operator's to mend.
 func (d *Dialogue) failure(ctx context.Context, t *turn.Turn, cause error) chat.Text {
+	if text := start.NoRoom(ctx, t, cause); text != nil {
+		return text
+	}
 	var said *registry.Error
 	if errors.As(cause, &said) {
 		switch said.Code {

@@ -30,6 +30,8 @@ type Draft struct {
 	Told         int         `json:"told,omitempty"`  // so many of them were shown with a question
 	// Approval is for what somebody else than the person has put together.
 	Approval runs.Approval `json:"approval,omitempty"`
+	// Replaces is the message that what comes of it is shown in: it shows what is going to change.
+	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
 	Format  *Format `json:"-"` // understood from words just now
 	Anew    bool    `json:"-"` // begun by a command just now: its run ends what was asked before
@@ -201,6 +203,17 @@ func Repeat(run runs.Run, request chat.MessageRef, key string) Draft {
 		d.Values[runs.FromChat] = map[string]any{}
 	}
 	return d
+}
+
+// DropLost takes away the values of inputs that a tool has no more.
+func (d *Draft) DropLost(schema registry.InputSchema) {
+	for _, values := range d.Values {
+		for name := range values {
+			if _, known := schema.Get(name); !known {
+				delete(values, name)
+			}
+		}
+	}
 }
 
 // takeText takes a text out of values.

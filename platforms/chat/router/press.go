@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/chat/chains"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
@@ -77,6 +78,9 @@ func presses() map[string]press {
 		"use":      {plain(start.PressUse), always},
 		"with":     {start.PressWith, always},
 		"said":     {start.PressSaid, once},
+		"style":    {menus.PressStyle, always},
+		"better":   {plain(menus.PressBetter), once},
+		"mine":     {plain(menus.PressMine), once},
 		"inline":   {start.PressInline, once},
 		"pdefault": {plain(menus.PressChatDefault), always},
 		"join":     {plain(menus.PressJoin), once},
@@ -116,8 +120,17 @@ func presses() map[string]press {
 		"sgone":    {onSite(plain(sitemenu.PressConfirmDelete)), always},
 		"stools":   {onSite(sitemenu.PressTools), always},
 		"stool":    {onSite(sitemenu.PressTool), always},
-		"place":    {onSite(plain(sitemenu.PressPlace)), always},
+		"sopt":     {onSite(sitemenu.PressGroup), always},
+		"place":    {plain(sitemenu.PressPlace), always},
 		"into":     {onSite(sitemenu.PressInto), always},
+		"mgo":      {onMissions(chains.PressConfirm), once},
+		"mno":      {onMissions(chains.PressDecline), always},
+		"mstop":    {onMissions(chains.PressStop), always},
+		"mfailed":  {onMissions(chains.PressFailed), once},
+		"legyes":   {onMissions(chains.PressLegConfirm), always},
+		"legno":    {onMissions(chains.PressLegDecline), always},
+		"chshare":  {onMissions(chains.PressShare), always},
+		"chdel":    {onMissions(chains.PressDelete), always},
 		"askstop":  {toAgent(turn.Agent.Stop), always},
 		"askyes":   {toAgent(turn.Agent.Confirm), once},
 		"askno":    {toAgent(turn.Agent.Decline), once},
@@ -129,13 +142,28 @@ func plain(do func(context.Context, *turn.Turn, store.Keyboard) error) func(cont
 	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error { return do(ctx, t, k) }
 }
 
-// onSite makes a press of what needs a site: where there is none any more, the button is too old.
+// onSite makes a press of what needs the site that the message is about: where it is not the one of this chat any more, the button is
+// too old.
 func onSite(do func(context.Context, *turn.Turn, store.Keyboard, int) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
 	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-		if t.Services.Site == nil {
+		here, err := t.Site(ctx)
+		if err != nil {
+			return err
+		}
+		if t.Services.Site == nil || k.State.Site.Site != here.Slug {
 			return t.Alert(ctx, "press.tooOld")
 		}
 		return do(ctx, t, k, n)
+	}
+}
+
+// onMissions makes a press of what needs missions: where there are none any more, the button is too old.
+func onMissions(do func(context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error {
+		if t.Services.Missions == nil {
+			return t.Alert(ctx, "press.tooOld")
+		}
+		return do(ctx, t, k)
 	}
 }
 
@@ -217,6 +245,9 @@ func pressOnce(ctx context.Context, t *turn.Turn, k store.Keyboard, action strin
 	err = do()
 	if errors.Is(err, turn.ErrNotDone) {
 		return t.Services.Store.Keyboards.Release(ctx, k.ID, action)
+	}
+	if errors.Is(err, turn.ErrReplaces) {
+		return nil
 	}
 	if err != nil {
 		if ctx.Err() == nil {

@@ -3,6 +3,7 @@ package show
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -28,6 +29,9 @@ type ranked struct {
 // picture has its own instead, and the others are a press away.
 func (v Voice) ResultButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	rows := followUpButtons(run, k)
+	if _, ok := subjectOf(run); ok {
+		return append(rows, inRows(v.versionButtons(run, k))...)
+	}
 	if k.State.Pictures > 0 {
 		return append(rows, v.setButtons(run, k)...)
 	}
@@ -124,6 +128,19 @@ func (v Voice) keepButtons(run runs.Run, k store.Keyboard) []ranked {
 		all = append(all, ranked{chat.Button{Label: v.Line("card.receipt"), Data: k.Data("receipt")}, 9})
 	}
 	return append(all, ranked{chat.Button{Label: v.Line("button.delete"), Data: k.Data("delete"), Style: chat.ButtonDanger}, 0})
+}
+
+// versionButtons are those under a picture of something that goes on changing, whose own follow-ups say how: what else can be made of the picture,
+// and done with it. What its run was asked for can't be asked for again, since it was said of the version before.
+func (v Voice) versionButtons(run runs.Run, k store.Keyboard) []ranked {
+	var all []ranked
+	for _, b := range append(v.makeButtons(run, k), v.keepButtons(run, k)...) {
+		_, action, _ := store.ParseData(b.Data)
+		if strings.HasPrefix(action, "next") || slices.Contains([]string{"use", "place", "receipt", "delete"}, action) {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // inRows puts buttons into two rows, without those that have no room.

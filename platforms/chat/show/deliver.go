@@ -102,6 +102,9 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if where.Asked != "" && run.ConfirmedAt == nil && !HasFiles(run) {
 		return nil // the answer of the model that asked tells it
 	}
+	if where.Quiet && run.Status != runs.StatusSucceeded {
+		return nil // what it is part of tells it at its end
+	}
 	unlock := d.live.lock(run.ID)
 	defer unlock()
 	rec, err := d.store.Deliveries.Begin(ctx, run)
@@ -389,10 +392,19 @@ func albums(media []chat.Media, most int) [][]chat.Media {
 	return groups
 }
 
-// main shows the message that the run's end consists of: in place of the status message, which may be
-// repeated without harm, else as a new one.
+// main shows the message that the run's end consists of.
 func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error {
 	m.To = w.where.Chat.Place
+	if of, ok := subjectOf(w.run); ok && w.rec != nil && len(m.Media) == 1 {
+		return d.showVersion(ctx, w, of, m)
+	}
+	_, err := d.mainMessage(ctx, w, m)
+	return err
+}
+
+// mainMessage shows a message in place of the status message, which may be repeated without harm, else as a new one, and gives
+// where that is known.
+func (d *Deliverer) mainMessage(ctx context.Context, w *showing, m chat.Message) (chat.MessageRef, error) {
 	status := w.where.Status
 	if w.rec != nil {
 		// The fall-back was sent before: from then on it takes the place of the status message.
@@ -402,20 +414,23 @@ func (d *Deliverer) main(ctx context.Context, w *showing, m chat.Message) error 
 	}
 	late := w.late()
 	if w.out.Caps.Edit && !status.IsZero() && !late {
-		_, err := w.out.Edit(ctx, status, w.out.Fit(m))
+		shown, err := w.out.Edit(ctx, status, w.out.Fit(m))
 		if !errors.Is(err, chat.ErrGone) {
-			return err
+			return shown, err
 		}
 	}
 	m.Ping = w.pinged(true)
-	_, err := d.once(ctx, w, "main", m)
+	sent, err := d.once(ctx, w, "main", m)
 	if errors.Is(err, errDoubtful) {
 		err = d.offerAgain(ctx, w)
 	}
-	if err != nil || !late || w.where.Status.IsZero() {
-		return err
+	if err == nil && late && !w.where.Status.IsZero() {
+		err = w.out.Delete(ctx, w.where.Status)
 	}
-	return w.out.Delete(ctx, w.where.Status)
+	if len(sent) == 0 {
+		return chat.MessageRef{}, err
+	}
+	return sent[0], err
 }
 
 // offerAgain leaves it to the person whether a result that may have been shown is shown again.

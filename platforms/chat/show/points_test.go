@@ -23,6 +23,8 @@ func TestPoints(t *testing.T) {
 	run := runs.Run{Cost: cost, Quote: billing.Quote{Low: cost, High: cost, Source: "static"}}
 	for name, c := range map[string]struct{ got, want string }{
 		"prices":             {v.Price(run.Tool, run.Quote).String(), "Price: under $0.01 (13 points) · about 230 runs for $1"},
+		"partner services":   {v.Price(run.Tool, billing.Quote{Low: 20 * cost, High: 20 * cost, Fees: 19 * cost, Source: "static"}).String(), "Price: $0.085 (250 points)\n$0.08 (238 points) of it goes to partner services, by their price list."},
+		"partners unknown":   {v.Price(run.Tool, billing.Quote{Low: 20 * cost, High: 20 * cost, FeesUnknown: true, Source: "static"}).String(), "Price: $0.085 (250 points)\nWithout what partner services charge, which nobody can tell before."},
 		"ranges":             {v.Price(run.Tool, billing.Quote{Low: 20 * cost, High: 50 * cost, Source: "static"}).String(), "Price: $0.084 to $0.22 (250 to 625 points)"},
 		"receipts":           {v.Receipt(run).String(), "$0.0042125 (12.5 points)"},
 		"the history":        {v.CostOf(run), "under $0.01 (12 points)"},

@@ -222,6 +222,9 @@ func (v Voice) Receipt(run runs.Run) chat.Text {
 	if r.Source == string(registry.RateMachine) && r.Machine != "" {
 		text = chat.Join(" · ", text, chat.Plain(chat.Brief(r.Machine, 60)))
 	}
+	if r.Fees > 0 {
+		text = chat.Join(" · ", text, v.Text("receipt.fees", "amount", v.Exact(r.Fees)))
+	}
 	if r.Minimum > 0 {
 		text = chat.Join(" · ", text, v.Text("receipt.minimum"))
 	}

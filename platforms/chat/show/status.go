@@ -97,6 +97,12 @@ func (v Voice) Price(tool registry.Tool, q billing.Quote) chat.Text {
 	if !q.Exact() && q.Basis != "" && v.Language() == i18n.Fallback { // said in English
 		text = append(text, chat.Segment{Text: " (" + q.Basis + ")"})
 	}
+	switch {
+	case q.FeesUnknown:
+		text = chat.Lines(text, v.Text("price.fees.unknown"))
+	case q.Fees > 0:
+		text = chat.Lines(text, v.Text("price.fees", "amount", v.Amount(q.Fees)))
+	}
 	return text
 }
 

@@ -1,8 +1,10 @@
 package show
 
 import (
+	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/registry"
@@ -20,8 +22,12 @@ func (v Voice) summary(run runs.Run) chat.Text {
 	return chat.Lines(v.would(run), v.Text("confirm.life", "n", int(runs.SummaryLife.Minutes())))
 }
 
-// Proposal is one of several runs that somebody affirms together: its tool, what the call would do, and its price.
+// Proposal is one of several runs that somebody affirms together: its tool, what the call would do, and its price. One of several steps has
+// them in place of its tool.
 func (v Voice) Proposal(run runs.Run) chat.Text {
+	if run.Preview != nil && len(run.Preview.Parts) > 0 {
+		return chat.Join("\n\n", v.would(run), v.Text("asked.total", "price", v.Between(run.Quote.Low, run.Quote.High)))
+	}
 	return chat.Lines(chat.Text{{Style: chat.StyleBold, Text: v.read(run).Tool.DisplayName}}, v.would(run), v.Price(run.Tool, run.Quote))
 }
 
@@ -31,6 +37,9 @@ func (v Voice) would(run runs.Run) chat.Text {
 	var said chat.Text
 	if strings.Contains(run.Tool.Confirmation, " ") { // the tool's own question; other words are kinds of summaries
 		said = chat.Plain(run.Tool.Confirmation)
+	}
+	if run.Preview != nil && len(run.Preview.Parts) > 0 {
+		return chat.Join("\n\n", said, v.steps(run.Preview.Parts))
 	}
 	if run.Preview != nil {
 		said = chat.Lines(said, v.preview(*run.Preview))
@@ -62,4 +71,38 @@ func (v Voice) preview(p registry.Preview) chat.Text {
 		said = chat.Lines(said, v.Text("confirm.more", "n", more))
 	}
 	return said
+}
+
+// steps tell the parts of a call, each with what it is given and its price.
+func (v Voice) steps(parts []registry.Part) chat.Text {
+	var said chat.Text
+	for i, part := range parts {
+		one := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: part.Name}}
+		for _, in := range part.Inputs {
+			one = chat.Lines(one, chat.Plain(in.Label+": "+v.partValue(in)))
+		}
+		said = chat.Join("\n\n", said, chat.Lines(one, v.partPrice(part)))
+	}
+	return said
+}
+
+func (v Voice) partValue(in registry.PartInput) string {
+	switch {
+	case in.From > 0:
+		return v.Line("asked.stepFrom", "n", in.From)
+	case in.Value == "":
+		return string(in.Type)
+	}
+	return chat.Brief(in.Value, longestShown)
+}
+
+func (v Voice) partPrice(part registry.Part) chat.Text {
+	most, err := billing.ParseUSD(part.CostUSD)
+	switch {
+	case err != nil: // it is ours, and a number
+		return chat.Plain("$" + part.CostUSD)
+	case most == 0:
+		return v.Text("price.free")
+	}
+	return v.Text("price.exact", "price", v.Between(most, most))
 }

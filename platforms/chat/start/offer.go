@@ -34,14 +34,25 @@ func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	if tool, named := t.FindTool(words); named {
 		return true, offerNamed(ctx, t, tool)
 	}
-	usual, words, ok := withoutSlash(t, words)
-	if !ok {
-		if usual, ok, err = usualTool(ctx, t); err != nil {
-			return false, err
-		}
+	return OfferFor(ctx, t, words, t.In.Message)
+}
+
+// WordsTool is the tool that words are probably meant for: the one whose name they begin with, else the one that this person uses for words.
+func WordsTool(ctx context.Context, t *turn.Turn, words string) (tool *registry.Tool, rest string, ok bool, err error) {
+	if tool, rest, ok = withoutSlash(t, words); !ok {
+		tool, ok, err = usualTool(ctx, t)
+	}
+	return tool, rest, ok, err
+}
+
+// OfferFor offers tools for words that a message said.
+func OfferFor(ctx context.Context, t *turn.Turn, words string, asked chat.MessageRef) (offered bool, err error) {
+	usual, words, ok, err := WordsTool(ctx, t, words)
+	if err != nil {
+		return false, err
 	}
 	others := fitting(t, words, []registry.InputType{})
-	k := t.Keyboard(store.KeyboardState{Query: words, Asked: t.In.Message})
+	k := t.Keyboard(store.KeyboardState{Query: words, Asked: asked})
 	text := t.Say.Text("chatter.found")
 	var rows [][]chat.Button
 	if ok {

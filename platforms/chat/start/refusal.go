@@ -111,17 +111,13 @@ func NotStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d inp
 // given back as the error.
 func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error) (chat.Message, error) {
 	m := chat.Message{To: t.In.Chat.Place}
-	var short billing.ErrInsufficient
 	var bad *registry.Error
-	var limit *runs.LimitError
 	var quote *runs.QuoteError
+	m.Text = NoRoom(ctx, t, cause)
 	switch {
+	case m.Text != nil:
 	case errors.As(cause, &quote):
 		m.Text = chat.Lines(t.Say.Text("start.quote", "n", int(runs.QuoteLife.Minutes())), t.Say.Text("nothing.charged"))
-	case errors.As(cause, &short):
-		m.Text = Insufficient(ctx, t, short, t.ReadByOthers())
-	case errors.As(cause, &limit):
-		m.Text = chat.Lines(t.Say.Text("limit.over"), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
 	case errors.Is(cause, runs.ErrUnknownTool):
 		m.Text = t.Say.Text("tool.gone")
 	case errors.As(cause, &bad) && bad.Code != registry.CodeInternal:
@@ -131,6 +127,19 @@ func whyNotStarted(ctx context.Context, t *turn.Turn, d input.Draft, cause error
 	}
 	m.Text = chat.Join("\n\n", chat.Plain(strings.Join(d.Notes[d.Told:], "\n")), m.Text)
 	return m, nil
+}
+
+// NoRoom says that there is too little credit, or which limit is in the way; nil: it was something else.
+func NoRoom(ctx context.Context, t *turn.Turn, cause error) chat.Text {
+	var short billing.ErrInsufficient
+	var limit *runs.LimitError
+	switch {
+	case errors.As(cause, &short):
+		return Insufficient(ctx, t, short, t.ReadByOthers())
+	case errors.As(cause, &limit):
+		return chat.Lines(t.Say.Text("limit.over"), show.Styled(words.Limit(t.Say.Voice, limit.LimitUse)), t.Say.Text("nothing.charged"))
+	}
+	return nil
 }
 
 // Insufficient says what is missing, how to get more, and what is set aside for other runs: that may come back. What

@@ -52,9 +52,13 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	if err != nil {
 		return turn.Nothing, err
 	}
+	where, err := CallContext(ctx, t)
+	if err != nil {
+		return turn.Nothing, fmt.Errorf("find the site of a chat: %w", err)
+	}
 	request := runs.Request{
 		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: CallContext(t), Quote: t.In.Quote,
+		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: where, Quote: t.In.Quote,
 	}
 	request.Approval = d.Approval
 	bound, err := t.Services.Runs.Bind(ctx, request)
@@ -81,11 +85,13 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	return acceptRun(ctx, t, d, bound, quote)
 }
 
-// CallContext says for whom and where a run is asked for, as far as the platform tells.
-func CallContext(t *turn.Turn) registry.CallContext {
+// CallContext says for whom and where a run is asked for, as far as the platform tells. A group that has a site asks for that.
+func CallContext(ctx context.Context, t *turn.Turn) (registry.CallContext, error) {
+	here, err := t.Site(ctx)
 	return registry.CallContext{
+		SiteID:    here.Slug,
 		SessionID: Conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind, Shared: t.In.Chat.Kind != chat.ChatPrivate,
-	}
+	}, err
 }
 
 // Conversation names the place where people speak, among those of all platforms.
@@ -101,21 +107,11 @@ func Conversation(t *turn.Turn) string {
 // from its first moment where its state is shown.
 func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
-	first := t.Say.StatusMessage(pending, buttons, d.Notes)
-	usual := first.Text.String()
-	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
-	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
-	status, err := PostStatus(ctx, t, first)
-	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
-	if errors.Is(err, chat.ErrUncertain) && !bound.Asks(quote) && ctx.Err() == nil {
-		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
-		status, err = chat.MessageRef{}, nil
-	}
+	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons)
 	if err != nil {
-		return turn.Nothing, fmt.Errorf("show the status of a run: %w", err)
+		return turn.Nothing, err
 	}
-	where := store.Target{Chat: t.In.Chat, Request: d.Request, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes}
+	where := store.Target{Chat: t.In.Chat, Request: d.Request, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Replaces: d.Replaces}
 	bound.Request.Origin.Target = where.Encode()
 	run, err := t.Services.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
@@ -148,6 +144,30 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	warnOfLimits(ctx, t, run)
 	t.Services.Progress.Follow(ctx, run, where, buttons, usual)
 	return turn.Began, nil
+}
+
+// showFirst posts the status message of a run that is about to be asked for, and gives the text that it has when nothing is asked. Who looks at
+// the message that is going to change needs none.
+func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, buttons store.Keyboard) (status chat.MessageRef, usual string, err error) {
+	asks := bound.Asks(quote)
+	if !d.Replaces.IsZero() && !asks {
+		return chat.MessageRef{}, "", nil
+	}
+	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview()}
+	first := t.Say.StatusMessage(pending, buttons, d.Notes)
+	usual = first.Text.String()
+	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
+	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
+	status, err = PostStatus(ctx, t, first)
+	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
+	if errors.Is(err, chat.ErrUncertain) && !asks && ctx.Err() == nil {
+		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
+		return chat.MessageRef{}, usual, nil
+	}
+	if err != nil {
+		return status, usual, fmt.Errorf("show the status of a run: %w", err)
+	}
+	return status, usual, nil
 }
 
 // PostStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
@@ -206,7 +226,7 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 
 // PriceOf prices a tool with the person's settings and what a draft has of it.
 func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, error) {
-	bound, err := bindDraft(ctx, t, d)
+	bound, err := Bind(ctx, t, d)
 	if err != nil {
 		return billing.Quote{}, err
 	}
@@ -217,8 +237,8 @@ func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, e
 	return quote, nil
 }
 
-// bindDraft gives a draft's inputs their values, for a look at what it would be.
-func bindDraft(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) {
+// Bind gives a draft's inputs their values, for a look at what it would be.
+func Bind(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) {
 	values, err := withChatValues(ctx, t, d)
 	if err != nil {
 		return runs.Bound{}, err

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -59,13 +60,13 @@ func (d Deliveries) Begun(ctx context.Context, runID string) (begun bool, err er
 	return begun, err
 }
 
-// ShownIn gives the one of some runs that a message shows, or "".
+// ShownIn gives the latest of some runs that a message shows, or "".
 func (d Deliveries) ShownIn(ctx context.Context, runIDs []string, shown chat.MessageRef) (runID string, err error) {
 	err = d.pool.QueryRow(ctx, `
 		SELECT run_id::text FROM chat_deliveries
 		WHERE run_id = ANY($1::uuid[]) AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)',
 			jsonb_build_object('id', $2::text, 'chat', $3::text))
-		LIMIT 1`, runIDs, shown.ID, shown.Chat).Scan(&runID)
+		ORDER BY run_id DESC LIMIT 1`, runIDs, shown.ID, shown.Chat).Scan(&runID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -73,6 +74,38 @@ func (d Deliveries) ShownIn(ctx context.Context, runIDs []string, shown chat.Mes
 		return "", fmt.Errorf("look for the run that a message shows: %w", err)
 	}
 	return runID, nil
+}
+
+// Latest gives the message in which an account sees the latest version of a subject in a place, by another run than this one, and that version; the
+// zero value where it sees none.
+func (d Deliveries) Latest(ctx context.Context, run runs.Run, in chat.Place, subject string) (shown chat.MessageRef, version int64, err error) {
+	var raw []byte
+	err = d.pool.QueryRow(ctx, `
+		SELECT subject_version, parts #> '{main,refs,0}' FROM chat_deliveries
+		WHERE account_id = $1 AND subject = $2 AND platform = $3 AND run_id <> $4
+			AND parts #>> '{main,refs,0,chat}' = $5 AND coalesce(parts #>> '{main,refs,0,topic}', '') = $6
+		ORDER BY subject_version DESC LIMIT 1`, run.AccountID, subject, run.Origin.Platform, run.ID, in.Chat, in.Topic).Scan(&version, &raw)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return chat.MessageRef{}, 0, nil
+	}
+	if err == nil {
+		err = Unmarshal(raw, &shown)
+	}
+	if err != nil {
+		return chat.MessageRef{}, 0, fmt.Errorf("look for the message that shows %s: %w", subject, err)
+	}
+	return shown, version, nil
+}
+
+// NoteVersion records the message that shows a version of a subject.
+func (d Deliveries) NoteVersion(ctx context.Context, rec *Record, of registry.Subject, shown chat.MessageRef) error {
+	if err := d.Note(ctx, rec, "main", Part{Sent: true, Refs: []chat.MessageRef{shown}}); err != nil {
+		return err
+	}
+	if _, err := d.pool.Exec(ctx, `UPDATE chat_deliveries SET subject = $2, subject_version = $3 WHERE run_id = $1`, rec.runID, of.ID, of.Version); err != nil {
+		return fmt.Errorf("record what the message of run %s shows: %w", rec.runID, err)
+	}
+	return nil
 }
 
 // ShownAgain adds the messages in which a result was shown once more, so that shownIn finds them. They are no parts of

@@ -20,6 +20,10 @@ type Target struct {
 	// Asked is the update with which somebody asked a model, where that is why there is the run. The model tells what came of it:
 	// only files are shown, and what the person has confirmed.
 	Asked string `json:"asked,omitempty"`
+	// Replaces is the message whose picture the result's takes the place of, where it was asked for from under one.
+	Replaces chat.MessageRef `json:"replaces,omitzero"`
+	// Quiet: a run of several, whose end tells what failed. Only results are shown.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Encode writes a target as it is kept with the run.

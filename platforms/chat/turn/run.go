@@ -44,3 +44,6 @@ func (t *Turn) WithResult(ctx context.Context, k store.Keyboard, do func(runs.Ru
 
 // ErrNotDone: a button could not do its work, and the person was told. It may be pressed again.
 var ErrNotDone = errors.New("nothing was done")
+
+// ErrReplaces: what was pressed was done, and the message is going to change: its buttons are not marked.
+var ErrReplaces = errors.New("the message is going to be replaced")

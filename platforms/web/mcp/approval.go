@@ -214,6 +214,9 @@ func told(v i18n.Voice, text *strings.Builder, p registry.Preview) {
 	if more := len(p.Touches) - most; more > 0 {
 		text.WriteString("\n" + v.Line("confirm.more", "n", more))
 	}
+	for i, part := range p.Parts {
+		fmt.Fprintf(text, "\n%d. %s, $%s at most", i+1, part.Name, part.CostUSD)
+	}
 }
 
 func (s *Server) seal(a approval) (string, error) {

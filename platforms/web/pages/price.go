@@ -31,7 +31,14 @@ func priceWords(v i18n.Voice, t registry.Tool, q billing.Quote) priceView {
 	case strings.HasPrefix(q.Basis, "learned"):
 		basis = "web.price.learned"
 	}
-	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.ForADollar(q.High, words.Makes(t)), v.Line(basis))}
+	fees := ""
+	switch {
+	case q.FeesUnknown:
+		fees = v.Line("price.fees.unknown")
+	case q.Fees > 0:
+		fees = v.Line("price.fees", "amount", v.Amount(q.Fees))
+	}
+	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.ForADollar(q.High, words.Makes(t)), v.Line(basis), fees)}
 }
 
 // exactPrice tells a quote to the nano-dollar, for receipts.

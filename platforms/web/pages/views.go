@@ -1,11 +1,13 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/registry"
@@ -71,6 +73,10 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 	if run.Fraction != nil {
 		v.Percent = fmt.Sprintf("%.0f", *run.Fraction*100)
 	}
+	if run.Preview != nil && len(run.Preview.Parts) > 0 {
+		v.Given = steps(voice, run.Preview.Parts)
+		return v
+	}
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		if value, ok := run.Inputs[f.Name]; ok {
 			g := s.given(voice, run.AccountID, f, value, run.Sources[f.Name])
@@ -78,6 +84,26 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 		}
 	}
 	return v
+}
+
+// steps are the parts of a run, each with what it was given and the most that it may cost.
+func steps(voice i18n.Voice, parts []registry.Part) []givenValue {
+	list := make([]givenValue, len(parts))
+	for i, part := range parts {
+		var given []string
+		for _, in := range part.Inputs {
+			value := cmp.Or(in.Value, string(in.Type))
+			if in.From > 0 {
+				value = voice.Line("asked.stepFrom", "n", in.From)
+			}
+			given = append(given, in.Label+": "+value)
+		}
+		if most, err := billing.ParseUSD(part.CostUSD); err == nil && most > 0 {
+			given = append(given, voice.Amount(most))
+		}
+		list[i] = givenValue{Label: fmt.Sprintf("%d. %s", i+1, part.Name), Value: strings.Join(given, " · "), Source: runs.FromArgument}
+	}
+	return list
 }
 
 func (s views) result(run runs.Run, o runs.Output) result {

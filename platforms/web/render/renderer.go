@@ -43,6 +43,10 @@ type Config struct {
 	Console string
 	// Gallery tells that there is a gallery.
 	Gallery bool
+	// Drawings tells that there are drawings.
+	Drawings bool
+	// Chains tells that there are chains and missions.
+	Chains bool
 	// Talks tells that there is a conversation.
 	Talks bool
 }

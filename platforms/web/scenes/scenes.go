@@ -77,7 +77,7 @@ func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if err != nil {
 		return err
 	}
-	return s.pages.Show(w, r, a, "scenes", render.View{Title: s.Render.Voice(r, a).Line("scene.list"), Place: "tools", Scripts: []string{"scenes.js"}, Data: list})
+	return s.pages.Show(w, r, a, "scenes", render.View{Title: s.Render.Voice(r, a).Line("scene.list"), Place: "drawings", Scripts: []string{"scenes.js"}, Data: list})
 }
 
 // page is what the page of a drawing shows.
@@ -102,7 +102,7 @@ func (s server) one(w http.ResponseWriter, r *http.Request, a users.Account) err
 	if title == "" {
 		title = s.Render.Voice(r, a).Line("scene.untitled")
 	}
-	return s.pages.Show(w, r, a, "scene", render.View{Title: title, Place: "tools", Scripts: []string{"scene.js"}, Data: page{info, pictures}})
+	return s.pages.Show(w, r, a, "scene", render.View{Title: title, Place: "drawings", Scripts: []string{"scene.js"}, Data: page{info, pictures}})
 }
 
 // manyPictures is how many results are offered.

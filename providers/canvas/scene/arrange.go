@@ -114,5 +114,6 @@ func (s *Scene) Reorder(id string, to Order) (*Shape, error) {
 		at--
 	}
 	s.place(sh, sh.Parent, at)
+	s.fit(sh)
 	return sh, nil
 }

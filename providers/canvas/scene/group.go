@@ -73,6 +73,7 @@ func (s *Scene) Ungroup(id string) ([]*Shape, error) {
 		s.place(child, g.Parent, at+1+i)
 	}
 	s.remove(g)
+	s.fit(s.shapes[g.Parent])
 	return children, nil
 }
 
@@ -127,10 +128,12 @@ func (s *Scene) ConvertToBoard(name string, ids []string) (*Shape, error) {
 		return nil, err
 	}
 	b, err := s.gather(Board, shapes, name)
-	if err == nil {
-		b.ClipContent = true
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	b.ClipContent = true
+	s.fit(b)
+	return b, nil
 }
 
 // ConvertToComponent makes shapes a component of a name: a single board or group itself, others as a group.
@@ -147,5 +150,6 @@ func (s *Scene) ConvertToComponent(name string, ids []string) (*Shape, error) {
 	}
 	s.edit(c)
 	c.Component, c.Name = true, name
+	s.fit(c)
 	return c, nil
 }

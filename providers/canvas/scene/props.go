@@ -487,30 +487,3 @@ func (s *Scene) applyPath(sh *Shape, p Props) error {
 	sh.Content = content
 	return nil
 }
-
-func (s *Scene) applyLayout(sh *Shape, p Props) error {
-	layout := map[string]json.RawMessage{}
-	for name, v := range sh.Layout {
-		layout[name] = v
-	}
-	for name, v := range map[string]json.RawMessage{
-		"flex": p.Flex, "grid": p.Grid, "layoutChild": p.LayoutChild, "layoutCell": p.LayoutCell, "constraintsHorizontal": p.ConstraintsHorizontal,
-		"constraintsVertical": p.ConstraintsVertical, "horizontalSizing": p.HorizontalSizing, "verticalSizing": p.VerticalSizing,
-	} {
-		if v != nil {
-			layout[name] = v
-		}
-	}
-	if len(layout) > 0 {
-		sh.Layout = layout
-	}
-	for attribute := range p.Tokens {
-		if err := oneOf("tokens", attribute, TokenAttributes()...); err != nil {
-			return err
-		}
-	}
-	if p.Tokens != nil {
-		sh.Tokens = p.Tokens
-	}
-	return nil
-}

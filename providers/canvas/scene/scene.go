@@ -191,11 +191,14 @@ func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(one string) bool { return one == id })
 }
 
-// fit lays the boxes of the groups that hold a shape round what they hold.
+// fit lays the boxes of the groups that hold a shape round what they hold, and lays out what the boards hold.
 func (s *Scene) fit(sh *Shape) {
 	for ; sh != nil; sh = s.shapes[sh.Parent] {
-		if sh.Type == Group {
+		switch sh.Type {
+		case Group:
 			s.fitGroup(sh)
+		case Board:
+			s.arrange(sh)
 		}
 	}
 }

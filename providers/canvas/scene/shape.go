@@ -64,7 +64,8 @@ type Shape struct {
 	Interactions []Interaction `json:"interactions,omitempty"`
 	// Tokens are the names of design tokens by the attribute that each gives.
 	Tokens map[string]string `json:"tokens,omitempty"`
-	// Layout is what only Penpot lays out: flex, grid, layoutChild, layoutCell, constraints and sizings, as they came.
+	// Layout is how a board lays out what it holds (flex or grid, horizontalSizing, verticalSizing), and how a shape lies in such a board (layoutChild,
+	// layoutCell); the constraints are for Penpot.
 	Layout map[string]json.RawMessage `json:"layout,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -214,7 +215,27 @@ func (s *Scene) applyToken(sh *Shape, attribute string, t Token) error {
 	return nil
 }
 
-// tokenProps says what a token's value means for an attribute. Margins, paddings and gaps are only kept by name: Penpot lays them out.
+// layoutTokens are the members of a layout that tokens give. Sides are clockwise from the top.
+var layoutTokens = map[string]string{
+	"row-gap": "rowGap", "column-gap": "columnGap", "p1": "topPadding", "p2": "rightPadding", "p3": "bottomPadding", "p4": "leftPadding",
+	"m1": "topMargin", "m2": "rightMargin", "m3": "bottomMargin", "m4": "leftMargin",
+}
+
+// layoutProps gives a member of a layout its value. Gaps and paddings of what lays nothing out are only kept by the token's name.
+func layoutProps(sh *Shape, member string, value float64) (p Props) {
+	said := json.RawMessage(fmt.Sprintf(`{%q: %g}`, member, value))
+	switch {
+	case strings.HasSuffix(member, "Margin"):
+		p.LayoutChild = said
+	case sh.Layout["flex"] != nil:
+		p.Flex = said
+	case sh.Layout["grid"] != nil:
+		p.Grid = said
+	}
+	return p
+}
+
+// tokenProps says what a token's value means for an attribute.
 func tokenProps(sh *Shape, attribute, value string) (p Props, err error) {
 	word := Word(value)
 	switch attribute {
@@ -248,6 +269,9 @@ func tokenProps(sh *Shape, attribute, value string) (p Props, err error) {
 	}
 	if strings.HasSuffix(value, "%") {
 		number /= 100
+	}
+	if member, ok := layoutTokens[attribute]; ok {
+		return layoutProps(sh, member, number), nil
 	}
 	figure := Figure(number)
 	if field, ok := map[string]**float64{

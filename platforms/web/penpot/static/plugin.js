@@ -52,6 +52,55 @@ function dress(shape, s) {
   }
 }
 
+// What a layout's members are called here and there.
+const layoutKeys = ["alignItems", "alignContent", "justifyItems", "justifyContent", "rowGap", "columnGap", "topPadding", "rightPadding", "bottomPadding",
+  "leftPadding", "horizontalSizing", "verticalSizing"];
+const childKeys = ["absolute", "zIndex", "horizontalSizing", "verticalSizing", "alignSelf", "topMargin", "rightMargin", "bottomMargin", "leftMargin",
+  "minWidth", "maxWidth", "minHeight", "maxHeight"];
+const cellKeys = ["row", "column", "rowSpan", "columnSpan", "areaName", "position"];
+
+function assign(to, from, keys) {
+  for (const key of keys) {
+    if (from[key] !== undefined) {
+      to[key] = from[key];
+    }
+  }
+}
+
+const pick = (from, keys) => Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]));
+
+// layOut makes a board lay out what is going to be put into it.
+function layOut(board, layout) {
+  if (layout.flex) {
+    assign(board.addFlexLayout(), layout.flex, ["dir", "wrap", ...layoutKeys]);
+  }
+  if (layout.grid) {
+    const grid = board.addGridLayout();
+    assign(grid, layout.grid, ["dir", ...layoutKeys]);
+    (layout.grid.rows || []).forEach((t) => grid.addRow(t.type, t.value));
+    (layout.grid.columns || []).forEach((t) => grid.addColumn(t.type, t.value));
+  }
+  assign(board, layout, ["horizontalSizing", "verticalSizing"]);
+}
+
+// put puts a shape behind what its parent holds: on top or, where the parent lays it out, after the others.
+function put(parent, shape, layout) {
+  const cell = layout.layoutCell || {};
+  if (parent.flex) {
+    parent.flex.appendChild(shape);
+  } else if (parent.grid && cell.row && cell.column) {
+    parent.grid.appendChild(shape, cell.row, cell.column);
+  } else {
+    parent.appendChild(shape);
+  }
+  if (shape.layoutChild && layout.layoutChild) {
+    assign(shape.layoutChild, layout.layoutChild, childKeys);
+  }
+  if (shape.layoutCell && layout.layoutCell) {
+    assign(shape.layoutCell, layout.layoutCell, cellKeys);
+  }
+}
+
 // draw makes a shape and puts it on top of its parent's children, which the natural order of children lets appendChild do.
 function draw(s, made) {
   if (s.type === "group") {
@@ -60,16 +109,39 @@ function draw(s, made) {
   const shape = creators[s.type](s);
   const parent = made.get(s.parent);
   if (parent) {
-    parent.appendChild(shape);
+    put(parent, shape, s.layout || {});
   }
   dress(shape, s);
+  if (s.type === "board" && s.layout) {
+    layOut(shape, s.layout);
+  }
   made.set(s.id, shape);
   return shape;
 }
 
+const tracks = (list) => list.map((t) => pick(t, ["type", "value"]));
+
+// layoutOf is a shape's part in layouts, as draw takes it.
+function layoutOf(s) {
+  const layout = pick(s, ["horizontalSizing", "verticalSizing"]);
+  if (s.flex) {
+    layout.flex = pick(s.flex, ["dir", "wrap", ...layoutKeys]);
+  }
+  if (s.grid) {
+    layout.grid = { ...pick(s.grid, ["dir", ...layoutKeys]), rows: tracks(s.grid.rows), columns: tracks(s.grid.columns) };
+  }
+  if (s.layoutChild) {
+    layout.layoutChild = pick(s.layoutChild, childKeys);
+  }
+  if (s.layoutCell) {
+    layout.layoutCell = pick(s.layoutCell, cellKeys);
+  }
+  return layout;
+}
+
 const view = (s) => ({
   id: s.id, type: s.type, name: s.name, x: s.x, y: s.y, width: s.width, height: s.height, rotation: s.rotation, opacity: s.opacity,
-  parent: s.parent ? s.parent.id : null, fills: s.fills, strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily,
+  parent: s.parent ? s.parent.id : null, fills: s.fills, strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily, layout: layoutOf(s),
 });
 
 function tree(shape, list) {

@@ -154,7 +154,12 @@ function form(s) {
     input.closest("label").hidden = !s && input.name !== "color" || input.closest("[data-for]")?.hidden;
     const of = s ?? byId.get([...chosen][0]);
     if (!of) continue;
-    if (input.name === "color") input.value = (of.fills.find((f) => f.fillColor)?.fillColor ?? "#000000").toLowerCase();
+    const laid = of.layout?.flex ?? of.layout?.grid;
+    if (input.name === "gap" || input.name === "padding") input.closest("label").hidden ||= !laid;
+    if (input.name === "layout") input.value = of.layout?.flex ? of.layout.flex.dir ?? "row" : laid ? "grid" : "none";
+    else if (input.name === "gap") input.value = laid?.rowGap ?? 0;
+    else if (input.name === "padding") input.value = laid?.topPadding ?? 0;
+    else if (input.name === "color") input.value = (of.fills.find((f) => f.fillColor)?.fillColor ?? "#000000").toLowerCase();
     else if (input.name === "opacity") input.value = tidy(of.opacity * 100);
     else if (input.name === "characters") input.value = of.text ?? "";
     else input.value = tidy(of[input.name] ?? 0);
@@ -509,9 +514,23 @@ document.getElementById("upload").addEventListener("change", (event) => {
   event.target.value = "";
 });
 
+// laidOut is a change of how a board lays out what it holds: in a row, a column, a grid of two columns, or not.
+function laidOut(s, name, value) {
+  if (name === "layout" && value === "none") return { ...modify(s, {}), inputs: { shapeId: s.id, propertiesToRemove: ["flex", "grid"] } };
+  if (name === "layout" && value === "grid") return modify(s, { grid: { columns: [{ type: "flex", value: 1 }, { type: "flex", value: 1 }] } });
+  if (name === "layout") return modify(s, { flex: { dir: value } });
+  const room = Number(value);
+  const said = name === "gap" ? { rowGap: room, columnGap: room } : { verticalPadding: room, horizontalPadding: room };
+  return modify(s, s.layout?.grid ? { grid: said } : { flex: said });
+}
+
 props.addEventListener("submit", (event) => event.preventDefault());
 props.addEventListener("change", ({ target: { name, value } }) => {
   if (value === "") return;
+  if (["layout", "gap", "padding"].includes(name)) {
+    edit(roots().filter((s) => s.type === "board").map((s) => laidOut(s, name, value)));
+    return;
+  }
   const said = { color: { color: value.toUpperCase() }, opacity: { opacity: value / 100 }, characters: { characters: value } }[name];
   edit(roots().map((s) => modify(s, said ?? { [name]: Number(value), ...(name === "width" || name === "height" ? fixed(s) : {}) })));
 });
