@@ -42,6 +42,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/signalbox/signalbox/internal/locks"
+	"github.com/signalbox/signalbox/internal/postgres/session"
 )
 
 // FS holds the migration files.
@@ -68,7 +69,7 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int,
 		if err := oldest(ctx, pool); err != nil {
 			return err
 		}
-		return withProvider(pool, log, func(p *goose.Provider) error {
+		return withProvider(ctx, pool, log, func(p *goose.Provider) error {
 			steps, err := p.Up(ctx)
 			applied = len(steps)
 			return err
@@ -83,7 +84,7 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (applied int,
 // Only applies those of our steps that versions lists, in order, to a database without any: it gets the schema that another had.
 func Only(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, versions []int64) error {
 	err := locked(ctx, pool, func() error {
-		return withProvider(pool, log, func(p *goose.Provider) error {
+		return withProvider(ctx, pool, log, func(p *goose.Provider) error {
 			for _, version := range versions {
 				if _, err := p.ApplyVersion(ctx, version, true); err != nil && !errors.Is(err, goose.ErrAlreadyApplied) {
 					return err
@@ -121,7 +122,7 @@ func Status(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) ([]Step, 
 		return nil, fmt.Errorf("migration status: %w", err)
 	}
 	var steps []Step
-	err := withProvider(pool, log, func(p *goose.Provider) error {
+	err := withProvider(ctx, pool, log, func(p *goose.Provider) error {
 		if !begun { // goose would make its table now
 			for _, s := range p.ListSources() {
 				steps = append(steps, Step{Version: s.Version, Name: s.Path})
@@ -167,12 +168,16 @@ func remedy(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // withProvider calls f with goose set up for our files.
-func withProvider(pool *pgxpool.Pool, log *slog.Logger, f func(*goose.Provider) error) (err error) {
+func withProvider(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, f func(*goose.Provider) error) (err error) {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return err
 	}
-	db := stdlib.OpenDBFromPool(pool)
+	config, err := session.Config(ctx, pool) // goose takes locks that outlive a transaction
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := newProvider(db, locker, log)
 	if err != nil {
@@ -193,7 +198,7 @@ func newProvider(db *sql.DB, locker lock.SessionLocker, log *slog.Logger) (*goos
 // other program. A connection of its own holds it: when this process dies, the
 // database frees the lock.
 func locked(ctx context.Context, pool *pgxpool.Pool, f func() error) error {
-	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
+	conn, err := session.Open(ctx, pool)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,6 @@ func withHouse(e env, do func(context.Context, backup.House) error) error {
 		if err != nil {
 			return err
 		}
-		return do(ctx, backup.House{Pool: db.Pool, Files: places.Now(), DataDir: c.DataDir, Logger: quiet(log)})
+		return do(ctx, backup.House{Pool: db.Pool, Files: places.Now(), DataDir: c.DataDir, Key: c.Key, Logger: quiet(log)})
 	})
 }

@@ -101,7 +101,7 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: a.db.Pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
-		Payments: a.seller,
+		Payments: a.seller, Divide: a.peers.Divide,
 	})
 }
 
@@ -119,7 +119,7 @@ func (a *app) newDiscord(ctx context.Context) (*discord.Adapter, error) {
 		return nil, err
 	}
 	return discord.NewAdapter(ctx, discord.AdapterConfig{
-		Client: client, Pool: a.db.Pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards,
+		Client: client, Pool: a.db.Pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards, Divide: a.peers.Divide,
 		Elsewhere: func(locale string) string {
 			if a.cfg.Public == nil {
 				return texts.Voice(locale).Line("discord.elsewhere")

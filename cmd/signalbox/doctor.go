@@ -32,7 +32,7 @@ func (d doctorCommand) Run(e env) error {
 		return errReported
 	}
 	healthy := doctor.Look(e.ctx, e.stdout, doctor.Config{
-		DataDir: c.DataDir, WorkflowsDir: c.WorkflowsDir, ToolsDir: c.ToolsDir, DatabaseURL: c.DatabaseURL, ListenAddr: c.ListenAddr,
+		DataDir: c.DataDir, WorkflowsDir: c.WorkflowsDir, ToolsDir: c.ToolsDir, DatabaseURL: c.DatabaseURL, DatabaseSessionURL: c.DatabaseSessionURL, ListenAddr: c.ListenAddr,
 		Engines: c.Engines, EngineHeaders: headers, Endpoints: c.Endpoints, TelegramToken: c.TelegramBotToken, TelegramAPI: c.TelegramAPI,
 		DiscordToken: c.DiscordBotToken, DiscordAppID: c.DiscordAppID, DiscordPublicKey: c.DiscordPublicKey, DiscordAPI: c.DiscordAPI, Style: style,
 	})

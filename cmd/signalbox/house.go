@@ -3,9 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -27,12 +24,14 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
@@ -49,7 +48,9 @@ type house struct {
 	cfg     config.Config
 	metrics *prometheus.Registry
 
+	key           []byte       // the secret of this house, see keyFor
 	db            *database.DB // nil: there is none, as for writing the registry to files
+	peers         *peers.Process
 	media         media.Store
 	templates     registry.SpecStore
 	rules         *houserules.Rules // what operators set in the console
@@ -75,7 +76,28 @@ func (h *house) openStorage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.useDatabase(ctx, db)
+	if err := h.useDatabase(ctx, db); err != nil {
+		return err
+	}
+	if h.key, err = housekey.Open(ctx, db.Pool, h.keyConfig()); err != nil {
+		return err
+	}
+	return h.joinPeers(ctx)
+}
+
+// joinPeers makes this process one of those that share the database.
+func (h *house) joinPeers(ctx context.Context) error {
+	h.peers = peers.New(h.db.Pool, h.log.With("component", "peers"))
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	h.background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
+	select {
+	case <-ready:
+		return nil
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // useDatabase brings the schema up to date and makes what is kept in the database.
@@ -110,6 +132,10 @@ func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 // attachStorage opens the database if there is one. Without it, specs are kept in memory.
 func (h *house) attachStorage(ctx context.Context) error {
 	h.templates = &media.Memory{}
+	var err error
+	if h.key, err = housekey.Read(h.keyConfig()); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(h.cfg.DataDir, "postgres")); h.cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -120,31 +146,12 @@ func (h *house) attachStorage(ctx context.Context) error {
 	return h.useDatabase(ctx, db)
 }
 
-// keyFor derives a key for one purpose from the secret of this installation.
-func (h *house) keyFor(purpose string) ([]byte, error) {
-	secret, err := linkKey(h.cfg.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	return hkdf.Key(sha256.New, secret, nil, "signalbox "+purpose, 32)
-}
+// keyFor derives a key for one purpose from the secret of this house.
+func (h *house) keyFor(purpose string) ([]byte, error) { return housekey.For(h.key, purpose) }
 
-// linkKey is the secret that signs the addresses of results. It is made once.
-func linkKey(dataDir string) ([]byte, error) {
-	file := filepath.Join(dataDir, "link.key")
-	key, err := os.ReadFile(file)
-	if err == nil && len(key) >= 16 {
-		return key, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("DATA_DIR: %w", err)
-	}
-	key = make([]byte, 32)
-	rand.Read(key)
-	if err := os.WriteFile(file, key, 0o600); err != nil {
-		return nil, fmt.Errorf("DATA_DIR: %w", err)
-	}
-	return key, nil
+// keyConfig says where that secret is.
+func (h *house) keyConfig() housekey.Config {
+	return housekey.Config{Given: h.cfg.Key, DataDir: h.cfg.DataDir, Shared: h.cfg.DatabaseURL != "", Log: h.log}
 }
 
 // siteID tells providers whose calls these are.

@@ -352,10 +352,6 @@ func (a *app) providers() map[string]runs.Provider {
 }
 
 func (a *app) startWeb(ctx context.Context) error {
-	key, err := linkKey(a.cfg.DataDir)
-	if err != nil {
-		return err
-	}
 	telegram, discord, err := a.signIn()
 	if err != nil {
 		return err
@@ -363,11 +359,11 @@ func (a *app) startWeb(ctx context.Context) error {
 	if err := a.post.newOutbox(a.tellPerson); err != nil {
 		return err
 	}
-	answers, err := api.NewAnswers(a.db.Pool, key)
+	answers, err := api.NewAnswers(a.db.Pool, a.key)
 	if err != nil {
 		return err
 	}
-	mounts, err := a.newMounts(key)
+	mounts, err := a.newMounts(a.key)
 	if err != nil {
 		return err
 	}
@@ -382,7 +378,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	a.web, err = web.New(web.Config{
 		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
-		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
+		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: a.key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
@@ -426,6 +422,8 @@ func (a *app) keepInStep(context.Context) error {
 	a.background("folder watch", a.watcher.Run)
 	a.background("pinned versions", a.followPins)
 	a.background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
+	a.background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
+	a.background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })
 	a.followDocuments()
 	return a.startSchedules()
 }

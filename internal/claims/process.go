@@ -19,9 +19,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/postgres/session"
 )
 
-// ProcessConfig is what a Process works with. All but Channel, Heard and Again are needed.
+// ProcessConfig is what a Process works with. All but Channel, Heard, Again and Missed are needed.
 type ProcessConfig struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
@@ -34,6 +35,8 @@ type ProcessConfig struct {
 	Heard   func(payload string)
 	// Again is called every other second, for a notification may have been missed.
 	Again func(ctx context.Context)
+	// Missed is called when the connection was lost and is back: notifications were missed. nil: Again is enough.
+	Missed func()
 	// Release gives up all that a process had claimed, which lived since then, and tells how much that was.
 	Release func(ctx context.Context, tx pgx.Tx, id string, since time.Time) (freed int64, err error)
 }
@@ -63,11 +66,10 @@ func NewProcess(cfg ProcessConfig) *Process { return &Process{cfg: cfg, born: ti
 
 // Begin takes the sign of life and starts to listen. It comes before the first claim: others would take that for an orphan.
 func (p *Process) Begin(ctx context.Context) error {
-	pooled, err := p.cfg.Pool.Acquire(ctx)
+	conn, err := session.Open(ctx, p.cfg.Pool)
 	if err != nil {
 		return fmt.Errorf("a connection for the sign of life: %w", err)
 	}
-	conn := pooled.Hijack() // made as the pool makes its own, and no longer counted among them
 	type statement struct {
 		sql  string
 		args []any
@@ -114,6 +116,9 @@ func (p *Process) Abandon(ctx context.Context) {
 func (p *Process) begin(ctx context.Context) bool {
 	for !p.isEnded() {
 		if p.Begin(ctx) == nil {
+			if p.cfg.Missed != nil {
+				p.cfg.Missed()
+			}
 			return true
 		}
 		select {

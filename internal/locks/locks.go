@@ -15,5 +15,6 @@ const (
 	Knowledge  = `hashtextextended($1, 7020)` // reading one source of knowledge again
 	Mission    = `hashtextextended($1, 7007)` // the sign of life of a process that works on missions
 	Export     = `hashtextextended($1, 7008)` // the sign of life of a process that makes archives of what people have
+	Peer       = `hashtextextended($1, 7009)` // the sign of life of a process among its peers
 	RemoteTool = `hashtextextended($1, 7006)` // registering one tool
 )

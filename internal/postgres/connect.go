@@ -11,10 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
+	"github.com/signalbox/signalbox/internal/postgres/session"
 )
 
 const (
@@ -34,13 +36,24 @@ func maxConns(processors int) int32 { return int32(min(max(4*processors, 8), 32)
 // seconds with one line that has no password in it. A server that is just
 // starting is waited for during that time.
 func Connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
-	return connectWithin(ctx, dsn, connectLimit)
+	return ConnectBoth(ctx, dsn, "")
 }
 
-func connectWithin(ctx context.Context, dsn string, limit time.Duration) (*pgxpool.Pool, error) {
+// ConnectBoth is Connect for a database behind a pooler that gives each transaction another connection: sessions is the address
+// for what needs one of its own, see package session. Without it the pool's is used, which fails behind such a pooler.
+func ConnectBoth(ctx context.Context, dsn, sessions string) (*pgxpool.Pool, error) {
+	return connectWithin(ctx, dsn, sessions, connectLimit)
+}
+
+func connectWithin(ctx context.Context, dsn, sessions string, limit time.Duration) (*pgxpool.Pool, error) {
 	config, err := poolConfig(dsn)
 	if err != nil {
 		return nil, err
+	}
+	if sessions != "" {
+		if err := session.By(config, sessions); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -50,6 +63,9 @@ func connectWithin(ctx context.Context, dsn string, limit time.Duration) (*pgxpo
 	}
 	if err := greet(ctx, pool); err != nil {
 		pool.Close()
+		return nil, connectError(config, err)
+	}
+	if pool, err = behindPooler(ctx, pool, config, dsn); err != nil {
 		return nil, connectError(config, err)
 	}
 	return pool, nil
@@ -76,7 +92,7 @@ func greet(ctx context.Context, pool *pgxpool.Pool) error {
 	for {
 		var version int
 		var encoding string
-		err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`).Scan(&version, &encoding)
+		err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`, pgx.QueryExecModeExec).Scan(&version, &encoding)
 		switch {
 		case err == nil && version/10000 < cluster.OldestMajor:
 			return fmt.Errorf("the server is Postgres %d, want %d or newer", version/10000, cluster.OldestMajor)

@@ -67,7 +67,7 @@ func TestConnectFailures(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			pool, err := connectWithin(t.Context(), tc.dsn, time.Second)
+			pool, err := connectWithin(t.Context(), tc.dsn, "", time.Second)
 			if err == nil {
 				pool.Close()
 				t.Fatal("Connect succeeded")

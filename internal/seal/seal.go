@@ -39,7 +39,7 @@ func (s Sealer) Open(sealed []byte, owner string) ([]byte, error) {
 	}
 	secret, err := s.gcm.Open(nil, sealed[:s.gcm.NonceSize()], sealed[s.gcm.NonceSize():], []byte(owner))
 	if err != nil {
-		return nil, errors.New("a stored secret can't be decrypted: it is damaged, or was encrypted with another key than that in DATA_DIR/link.key")
+		return nil, errors.New("a stored secret can't be decrypted: it is damaged, or was encrypted with another key than HOUSE_KEY or DATA_DIR/link.key")
 	}
 	return secret, nil
 }

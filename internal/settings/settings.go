@@ -1,5 +1,5 @@
 // Package settings keeps what operators set while the program runs. It outlives a restart, and processes that share a database follow
-// each other within Interval.
+// each other at once, and within Interval where news are lost.
 package settings
 
 import (
@@ -27,6 +27,7 @@ type Value struct {
 // Store keeps the values. Reading them takes no query. Make it with Open.
 type Store struct {
 	pool *pgxpool.Pool
+	news chan struct{}
 
 	mu    sync.RWMutex
 	known map[string]Value
@@ -34,7 +35,7 @@ type Store struct {
 
 // Open reads the values in pool's database.
 func Open(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
-	s := &Store{pool: pool}
+	s := &Store{pool: pool, news: make(chan struct{}, 1)}
 	_, err := s.read(ctx)
 	return s, err
 }
@@ -72,6 +73,14 @@ func (s *Store) Clear(ctx context.Context, name string) error {
 	return nil
 }
 
+// Look has Follow look at once, as after news from another process.
+func (s *Store) Look() {
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
 // Follow takes over what other processes set, until ctx ends; changed is called whenever it was something new. While the database is away
 // the values stay.
 func (s *Store) Follow(ctx context.Context, log *slog.Logger, changed func()) {
@@ -82,6 +91,7 @@ func (s *Store) Follow(ctx context.Context, log *slog.Logger, changed func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-s.news:
 		}
 		switch anew, err := s.read(ctx); {
 		case err != nil && ctx.Err() == nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/clock"
+	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
@@ -34,9 +35,11 @@ type AdapterConfig struct {
 	Logger *slog.Logger
 	// PublicKey is the application's, in hex, for interactions by HTTP; empty: none are taken there.
 	PublicKey string
-	// Shards says which connections to the gateway this process keeps; the zero value is all that Discord
-	// recommends.
+	// Shards says which connections to the gateway this process keeps; without ids they are all that Discord recommends, or
+	// that there shall be.
 	Shards gateway.Shards
+	// Divide divides them among the processes that share the application; nil: there are no others.
+	Divide peers.Divider
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
 	Elsewhere func(locale string) string
@@ -53,6 +56,7 @@ type Adapter struct {
 	log     *slog.Logger
 	key     ed25519.PublicKey
 	shards  gateway.Shards
+	divide  peers.Divider
 	answers *answers
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
@@ -89,7 +93,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	}
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
-		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, answers: newAnswers(), elsewhere: cfg.Elsewhere,
+		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, divide: cfg.Divide, answers: newAnswers(), elsewhere: cfg.Elsewhere,
 	}
 	if a.clock == nil {
 		a.clock = clock.System{}

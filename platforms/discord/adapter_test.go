@@ -69,7 +69,7 @@ func (b *bench) start(change ...func(*AdapterConfig)) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.harness.mu.Lock()
 	for _, s := range b.server.Sessions() {
-		b.before[s.ID] = true
+		b.before[s.ID] = s.Resumes + 1
 	}
 	b.harness.mu.Unlock()
 	var wg sync.WaitGroup

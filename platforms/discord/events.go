@@ -19,10 +19,16 @@ func (a *Adapter) listen(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	return gateway.Listen(ctx, gateway.Config{
-		Token: a.client.token.text, Shards: a.shards, Clock: a.clock, Jitter: a.jitter, Log: a.log,
+	cfg := gateway.Config{
+		Token: a.client.token.text, Shards: a.shards, Clock: a.clock, Jitter: a.jitter, Log: a.log, Memory: a.memory,
 		Connected: func(change int32) { a.connected.Add(change) }, Event: a.event,
-	}, info)
+	}
+	if a.divide != nil {
+		cfg.Divide = func(ctx context.Context, count int, work func(context.Context, int) error) error {
+			return a.divide(ctx, fmt.Sprintf("%s %s, %d shards", Platform, a.client.app, count), count, work)
+		}
+	}
+	return gateway.Listen(ctx, cfg, info)
 }
 
 // event hands an event of the gateway on. Nothing of guilds and members is kept.

@@ -35,7 +35,7 @@ type harness struct {
 	topics  map[string]*discordtest.Channel // room and the suite's name of the topic -> thread
 	sent    map[string]discordtest.Message  // what people wrote
 	last    func()
-	before  map[string]bool           // sessions of earlier connections
+	before  map[string]int            // sessions of earlier connections, with the number of these
 	kinds   map[string]chat.MediaKind // of what the adapter was asked to send, by message
 	pressed map[string]chan struct{}  // by interaction, closed once the press was answered
 	blocked map[string]bool           // channels
@@ -63,7 +63,7 @@ func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 		people: map[string]*discordtest.User{}, rooms: map[string]*discordtest.Channel{}, owners: map[string]*discordtest.User{},
 		topics: map[string]*discordtest.Channel{}, sent: map[string]discordtest.Message{}, kinds: map[string]chat.MediaKind{},
 		pressed: map[string]chan struct{}{}, blocked: map[string]bool{}, opened: map[string]discordtest.Modal{}, notices: map[string][]chattest.Notice{},
-		before: map[string]bool{},
+		before: map[string]int{},
 	}
 	t.Cleanup(h.transport.CloseIdleConnections)
 	return h
@@ -173,7 +173,7 @@ func (h *harness) Connect(t testing.TB) chattest.Connection {
 	a := h.adapter(t)
 	h.mu.Lock()
 	for _, session := range h.server.Sessions() {
-		h.before[session.ID] = true
+		h.before[session.ID] = session.Resumes + 1
 	}
 	h.mu.Unlock()
 	return chattest.Connection{Adapter: watched{a, h}, Run: a.Run}
@@ -193,7 +193,7 @@ func (h *harness) lock(t testing.TB) {
 
 // connected needs h.mu.
 func (h *harness) connected() bool {
-	return slices.ContainsFunc(h.server.Sessions(), func(s discordtest.Session) bool { return s.Connected && !h.before[s.ID] })
+	return slices.ContainsFunc(h.server.Sessions(), func(s discordtest.Session) bool { return s.Connected && s.Resumes+1 > h.before[s.ID] })
 }
 
 // user needs h.mu.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/platforms/discord/gateway"
 )
 
 // memory is what an Adapter keeps in Postgres.
@@ -148,6 +149,43 @@ func (m memory) interactionOf(ctx context.Context, messageID string) (id string,
 func (m memory) prune(ctx context.Context, before time.Time) error {
 	_, err := m.pool.Exec(ctx, `DELETE FROM discord_interactions WHERE created_at < $1`, before)
 	return wrap(err, "forget old interactions")
+}
+
+// Session gives what is known of a shard's session.
+func (m memory) Session(ctx context.Context, shard, count int) (gateway.Session, error) {
+	var s gateway.Session
+	err := m.pool.QueryRow(ctx, `SELECT session_id, resume_url, sequence FROM discord_sessions WHERE application_id = $1 AND shards = $2 AND shard = $3`,
+		m.app, count, shard).Scan(&s.ID, &s.ResumeURL, &s.Sequence)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s, nil
+	}
+	return s, wrap(err, "read a session of the gateway")
+}
+
+// SetSession keeps what is known of a shard's session.
+func (m memory) SetSession(ctx context.Context, shard, count int, s gateway.Session) error {
+	_, err := m.writer.Exec(ctx, `
+		INSERT INTO discord_sessions (application_id, shards, shard, session_id, resume_url, sequence) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (application_id, shards, shard) DO UPDATE SET session_id = $4, resume_url = $5, sequence = $6`,
+		m.app, count, shard, s.ID, s.ResumeURL, s.Sequence)
+	return wrap(err, "keep a session of the gateway")
+}
+
+// Starts has change look at and alter what is known of new sessions, one caller of all processes at a time.
+func (m memory) Starts(ctx context.Context, change func(*gateway.Starts)) error {
+	err := postgres.InTx(ctx, m.pool, func(tx pgx.Tx) error {
+		var s gateway.Starts
+		err := tx.QueryRow(ctx, `
+			INSERT INTO discord_starts (application_id, starts) VALUES ($1, '{}')
+			ON CONFLICT (application_id) DO UPDATE SET application_id = $1 RETURNING starts`, m.app).Scan(&s)
+		if err != nil {
+			return err
+		}
+		change(&s)
+		_, err = tx.Exec(ctx, `UPDATE discord_starts SET starts = $2 WHERE application_id = $1`, m.app, s)
+		return err
+	})
+	return wrap(err, "look whether a new session may begin")
 }
 
 func wrap(err error, what string) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/clock"
+	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
@@ -36,7 +37,9 @@ type AdapterConfig struct {
 	// by webhook to WebhookPath below it; nil: they are polled for.
 	PublicURL *url.URL
 	// App is the https address of the pages as a Mini App, which the menu button of private chats opens; empty: none.
-	App      string
+	App string
+	// Divide has one of the processes that share the bot poll; nil: there are no others.
+	Divide   peers.Divider
 	Payments Payments       // nil: nothing is sold for Stars
 	Clock    clock.Clock    // nil: the system's
 	Limits   botapi.Limits  // zero: DefaultLimits
@@ -62,6 +65,7 @@ type Adapter struct {
 	mu    sync.Mutex
 	moved map[int64]int64 // groups that have a new id
 
+	divide   peers.Divider
 	inlining chan struct{}  // bounds the questions of inline mode that are being answered
 	aside    sync.WaitGroup // what goes on beside the receiving
 
@@ -86,7 +90,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
 		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform), payments: cfg.Payments,
-		inlining: make(chan struct{}, inlineAtOnce),
+		inlining: make(chan struct{}, inlineAtOnce), divide: cfg.Divide,
 	}
 	username, secret, err := a.memory.open(ctx, cfg.Random)
 	if err != nil {

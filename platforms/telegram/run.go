@@ -54,8 +54,15 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 	return a.poll(ctx)
 }
 
-// poll receives updates by long polling.
+// poll receives updates by long polling, by one of the processes at a time: Telegram refuses a second one.
 func (a *Adapter) poll(ctx context.Context) error {
+	if a.divide == nil {
+		return a.pollAlone(ctx, 0)
+	}
+	return a.divide(ctx, fmt.Sprintf("%s %d", Platform, a.memory.bot), 1, a.pollAlone)
+}
+
+func (a *Adapter) pollAlone(ctx context.Context, _ int) error {
 	err := a.persist(ctx, "webhook not removed", func(ctx context.Context) error { return a.client.DeleteWebhook(ctx, false) })
 	if err != nil || ctx.Err() != nil {
 		return err

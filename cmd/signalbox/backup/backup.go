@@ -36,6 +36,7 @@ type House struct {
 	Pool    *pgxpool.Pool
 	Files   assets.Backend
 	DataDir string // has the key
+	Key     []byte // what HOUSE_KEY says; nil: it is in DataDir
 	Logger  *slog.Logger
 }
 
@@ -112,7 +113,10 @@ func write(ctx context.Context, tx pgx.Tx, h House, dir string) (Manifest, error
 			return m, fmt.Errorf("table %s: %w", m.Tables[i].Name, err)
 		}
 	}
-	key, err := os.ReadFile(filepath.Join(h.DataDir, keyName))
+	key := h.Key
+	if key == nil {
+		key, err = os.ReadFile(filepath.Join(h.DataDir, keyName))
+	}
 	if err == nil {
 		err = writeFile(filepath.Join(dir, keyName), key)
 	}

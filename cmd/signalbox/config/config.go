@@ -22,6 +22,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
+	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/outbound"
@@ -38,6 +39,7 @@ import (
 type Config struct {
 	settings.Settings
 	Store                     settings.Store // of files; its zero value: DATA_DIR
+	Key                       []byte         // see HouseKey; nil: in DATA_DIR
 	Engines                   []*url.URL
 	Loras                     map[string]comfy.Lora
 	Endpoints                 []*comfy.Endpoint
@@ -140,6 +142,13 @@ func (c *Config) checkAddresses(p *problems) {
 	p.unless(c.MetricsAddr == "" || isAddress(c.MetricsAddr), "METRICS_ADDR", c.MetricsAddr, "host:port, for example 127.0.0.1:9100")
 	p.unless(c.DatabaseURL == "" || isPostgresURL(c.DatabaseURL), "DATABASE_URL", Redact(c.DatabaseURL),
 		"postgres://user:password@host:port/name, or nothing for the own Postgres")
+	p.unless(c.DatabaseSessionURL == "" || c.DatabaseURL != "" && isPostgresURL(c.DatabaseSessionURL), "DATABASE_SESSION_URL", Redact(c.DatabaseSessionURL),
+		"postgres://user:password@host:port/name, beside DATABASE_URL")
+	if c.HouseKey != "" {
+		var err error
+		c.Key, err = housekey.Parse(c.HouseKey)
+		p.unless(err == nil, "HOUSE_KEY", "(hidden)", "at least 32 hex digits, such as openssl rand -hex 32 gives")
+	}
 	for _, raw := range List(c.ComfyUIURLs) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")

@@ -24,7 +24,7 @@ type DB struct {
 // Open connects to DATABASE_URL, or starts the own Postgres under DATA_DIR.
 func Open(ctx context.Context, c config.Config, log *slog.Logger) (*DB, error) {
 	if c.DatabaseURL != "" {
-		pool, err := postgres.Connect(ctx, c.DatabaseURL)
+		pool, err := postgres.ConnectBoth(ctx, c.DatabaseURL, c.DatabaseSessionURL)
 		if err != nil {
 			return nil, fmt.Errorf("DATABASE_URL: %w", err)
 		}

@@ -35,6 +35,7 @@ import (
 type Config struct {
 	DataDir, WorkflowsDir, ToolsDir string
 	DatabaseURL                     string // empty: the own Postgres
+	DatabaseSessionURL              string // empty: DatabaseURL
 	Engines                         []*url.URL
 	EngineHeaders                   map[string]http.Header
 	Endpoints                       []*comfy.Endpoint
@@ -173,7 +174,7 @@ func checkDatabase(ctx context.Context, c Config) []finding {
 		return []finding{checkOwnPostgres(ctx, filepath.Join(c.DataDir, "postgres"))}
 	}
 	f := finding{what: "database", advice: "check DATABASE_URL, or leave it empty for the own Postgres"}
-	pool, err := postgres.Connect(ctx, c.DatabaseURL)
+	pool, err := postgres.ConnectBoth(ctx, c.DatabaseURL, c.DatabaseSessionURL)
 	if err != nil {
 		f.saw = "DATABASE_URL: " + err.Error()
 		return []finding{f}

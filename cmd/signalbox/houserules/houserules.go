@@ -231,6 +231,9 @@ func (h *Rules) Follow(ctx context.Context, log *slog.Logger, reload func(contex
 	})
 }
 
+// Look has Follow look at once whether another process set something.
+func (h *Rules) Look() { h.store.Look() }
+
 // ServiceMargins are those in force; their text was checked when it was set.
 func (h *Rules) ServiceMargins() billing.Margins {
 	text := h.Value(Margins)

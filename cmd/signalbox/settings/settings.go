@@ -16,18 +16,20 @@ type Settings struct {
 
 // HouseSettings are where the house lives and who reaches it.
 type HouseSettings struct {
-	DatabaseURL       string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use, 15 or newer. Empty: the own one under DATA_DIR."`
-	DataDir           string `env:"DATA_DIR" default:"${data_dir}" help:"Folder of the own Postgres and of all files."`
-	PostgresMirrorURL string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, for machines without Postgres."`
-	ListenAddr        string `env:"LISTEN_ADDR" default:"127.0.0.1:8080" help:"Where the page and the API listen."`
-	PublicURL         string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page, such as https://bot.example: switches webhooks and signing in on, and limits for accounts."`
-	AdminToken        string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API, where it makes accounts, keys and invitations. Where it is set, nobody is the operator without it."`
-	TrustedProxies    string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of the proxies in front, such as 127.0.0.1,10.0.0.0/8: what their X-Forwarded-For says is where people come from, by which guesses at keys and codes are limited. Empty: nobody is believed."`
-	MetricsAddr       string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serves /metrics at an address of its own, such as 127.0.0.1:9100, to anyone who reaches it, and not beside the page."`
-	MetricsToken      string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does. Without PUBLIC_URL and this it is open."`
-	OutboundAllow     string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that fetched inputs may come from and messages to programs may go to."`
-	LogLevel          string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
-	LogFormat         string `env:"LOG_FORMAT" default:"text" help:"text or json."`
+	DatabaseURL        string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use, 15 or newer. Empty: the own one under DATA_DIR."`
+	DatabaseSessionURL string `name:"database-session-url" env:"DATABASE_SESSION_URL" placeholder:"URL" help:"Where connections are sessions of Postgres, if DATABASE_URL is a pooler such as PgBouncer in transaction mode: locks, news and migrations go there. Empty: DATABASE_URL."`
+	DataDir            string `env:"DATA_DIR" default:"${data_dir}" help:"Folder of the own Postgres and of all files."`
+	HouseKey           string `env:"HOUSE_KEY" placeholder:"HEX" help:"The key that signs addresses and encrypts secrets, the same for all processes on one DATABASE_URL, as hex: openssl rand -hex 32. Empty: it is in DATA_DIR/link.key, which the first start makes."`
+	PostgresMirrorURL  string `env:"POSTGRES_MIRROR_URL" placeholder:"URL" help:"Mirror of the public Postgres builds, for machines without Postgres."`
+	ListenAddr         string `env:"LISTEN_ADDR" default:"127.0.0.1:8080" help:"Where the page and the API listen."`
+	PublicURL          string `env:"PUBLIC_URL" placeholder:"URL" help:"Address under which the world reaches the page, such as https://bot.example: switches webhooks and signing in on, and limits for accounts."`
+	AdminToken         string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API, where it makes accounts, keys and invitations. Where it is set, nobody is the operator without it."`
+	TrustedProxies     string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of the proxies in front, such as 127.0.0.1,10.0.0.0/8: what their X-Forwarded-For says is where people come from, by which guesses at keys and codes are limited. Empty: nobody is believed."`
+	MetricsAddr        string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serves /metrics at an address of its own, such as 127.0.0.1:9100, to anyone who reaches it, and not beside the page."`
+	MetricsToken       string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does. Without PUBLIC_URL and this it is open."`
+	OutboundAllow      string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that fetched inputs may come from and messages to programs may go to."`
+	LogLevel           string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+	LogFormat          string `env:"LOG_FORMAT" default:"text" help:"text or json."`
 }
 
 // StoreSettings are where files are kept, if not in DATA_DIR.
@@ -119,7 +121,7 @@ type ChatSettings struct {
 	DiscordAppID     string `name:"discord-app-id" env:"DISCORD_APP_ID" placeholder:"ID" help:"The application's id. Empty: the one the token names."`
 	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP at /webhooks/discord/interactions, too."`
 	DiscordSecret    string `name:"discord-client-secret" env:"DISCORD_CLIENT_SECRET" placeholder:"SECRET" help:"From the developer portal, page OAuth2: lets people sign in with Discord; the application's redirects name PUBLIC_URL/signin/discord/back."`
-	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections of this process: auto, none (HTTP only), a count, or ids/count such as 0,1/4."`
+	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections: auto or a count, divided among the processes on one DATABASE_URL; ids/count such as 0,1/4, for this process alone; none (HTTP only)."`
 	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
 }
 

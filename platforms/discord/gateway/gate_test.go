@@ -11,21 +11,26 @@ import (
 func TestIdentifyGate(t *testing.T) {
 	t.Parallel()
 	clock := clocktest.NewManual(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	var info Info
-	info.Session.Total, info.Session.Remaining, info.Session.MaxConcurrency = 1000, 1, 16
-	info.Session.ResetAfter = (3 * time.Hour).Milliseconds()
-	gate := newIdentifyGate(clock, info)
-	if d := gate.take(0); d != 0 {
+	var known Starts
+	gate := &identifyGate{clock: clock, places: 16, total: 1000}
+	known.Left, known.Resets = 1, clock.Now().Add(3*time.Hour)
+	take := func(id int) time.Duration { return gate.take(&known, id) }
+	if d := take(0); d != 0 {
 		t.Errorf("the last session that is left waits %v", d)
 	}
-	if d := gate.take(1); d != 3*time.Hour {
+	if d := take(1); d != 3*time.Hour {
 		t.Errorf("with none left a session waits %v, want until the reset", d)
 	}
 	clock.Advance(3 * time.Hour)
-	if d := gate.take(1); d != 0 {
+	if d := take(1); d != 0 {
 		t.Errorf("after the reset a session waits %v", d)
 	}
-	if unlimited := newIdentifyGate(clock, Info{}); unlimited.take(0) != 0 {
+	known.Last[2] = clock.Now().Add(2 * time.Minute) // by a process whose clock is ahead
+	if d := take(2); d != identifyEvery {
+		t.Errorf("after a start in the future a session waits %v", d)
+	}
+	unlimited := &identifyGate{clock: clock, places: 1}
+	if unlimited.take(&Starts{}, 0) != 0 {
 		t.Error("a server that tells no limit has none")
 	}
 }

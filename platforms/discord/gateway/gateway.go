@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,12 +18,12 @@ import (
 	"github.com/signalbox/signalbox/internal/clock"
 )
 
-// Shards says which shards' connections to the gateway a process keeps. The zero value keeps as many as Discord
-// recommends.
+// Shards says which shards' connections to the gateway a process keeps. The zero value keeps its part of as
+// many as Discord recommends.
 type Shards struct {
 	Off   bool  // no gateway: interactions come by HTTP only
-	Count int   // of all processes together; 0: as Discord recommends, all of them here
-	IDs   []int // those of this process; empty: all
+	Count int   // of all processes together; 0: as Discord recommends
+	IDs   []int // those of this process; empty: they are divided among the processes
 }
 
 // ParseShards reads a setting: "auto" or nothing, "none", a count ("4"), or ids and count ("0,1/4", "0-3/16").
@@ -79,10 +78,35 @@ type Info struct {
 	} `json:"session_start_limit"`
 }
 
-// Config is what connections work with; all of it is required, but for Shards.
+// Session is what is needed to resume a session. Without an id there is none.
+type Session struct {
+	ID, ResumeURL string
+	Sequence      int64 // of the last event that was taken
+}
+
+// Starts is what is known of new sessions, which Discord allows a bot so and so often.
+type Starts struct {
+	Left   int               `json:"left"` // until Resets
+	Resets time.Time         `json:"resets"`
+	Last   map[int]time.Time `json:"last"` // by place in Discord's queue
+}
+
+// Memory is what the processes of a bot know together.
+type Memory interface {
+	Session(ctx context.Context, shard, count int) (Session, error)
+	SetSession(ctx context.Context, shard, count int, s Session) error
+	// Starts has change look at and alter what is known of new sessions, one caller at a time.
+	Starts(ctx context.Context, change func(*Starts)) error
+}
+
+// Config is what connections work with; all of it is required, but for Shards and Divide.
 type Config struct {
 	Token  string // the bot's
 	Shards Shards // those of this process
+	Memory Memory
+	// Divide divides the shards among processes, where Shards names none; nil: all are kept here. The context of work ends when another
+	// process shall keep that shard.
+	Divide func(ctx context.Context, count int, work func(ctx context.Context, id int) error) error
 	Clock  clock.Clock
 	Jitter func() float64 // numbers in [0, 1) that spread repeats
 	Log    *slog.Logger
@@ -98,16 +122,25 @@ func Listen(ctx context.Context, cfg Config, info Info) error {
 	if count == 0 {
 		count = max(1, info.Shards)
 	}
+	gate := &identifyGate{clock: cfg.Clock, memory: cfg.Memory, places: max(1, info.Session.MaxConcurrency), total: info.Session.Total}
+	if err := gate.learn(ctx, info); err != nil {
+		cfg.Log.WarnContext(ctx, "how many new sessions Discord allows is not noted", "error", err)
+	}
+	keep := func(ctx context.Context, id int) error {
+		s := &shard{Config: cfg, id: id, count: count, url: info.URL, gate: gate, log: cfg.Log.With("shard", id)}
+		return s.run(ctx)
+	}
+	if len(ids) == 0 && cfg.Divide != nil {
+		return cfg.Divide(ctx, count, keep)
+	}
 	if len(ids) == 0 {
 		for id := range count {
 			ids = append(ids, id)
 		}
 	}
-	gate := newIdentifyGate(cfg.Clock, info)
 	group, ctx := errgroup.WithContext(ctx)
 	for _, id := range ids {
-		s := &shard{Config: cfg, id: id, count: count, url: info.URL, gate: gate, log: cfg.Log.With("shard", id)}
-		group.Go(func() error { return s.run(ctx) })
+		group.Go(func() error { return keep(ctx, id) })
 	}
 	return group.Wait()
 }
@@ -129,35 +162,37 @@ const identifyEvery = 5 * time.Second
 // limitPeriod is how long a session_start_limit lasts after it was reset.
 const limitPeriod = 24 * time.Hour
 
-// identifyGate lets new sessions begin no faster and no more often than Discord allows. Discord resets the
+// identifyGate lets new sessions begin no faster and no more often than Discord allows, of all processes together. Discord resets the
 // token of a bot that begins more of them than its session_start_limit.
 type identifyGate struct {
 	clock  clock.Clock
+	memory Memory
 	places int // of Discord's queue
 	total  int // sessions that may begin until the next reset; 0: no limit is known
-
-	mu     sync.Mutex
-	left   int
-	resets time.Time
-	last   map[int]time.Time // by place in the queue
 }
 
-func newIdentifyGate(c clock.Clock, info Info) *identifyGate {
-	limit := info.Session
-	return &identifyGate{
-		clock: c, places: max(1, limit.MaxConcurrency), total: limit.Total, left: limit.Remaining,
-		resets: c.Now().Add(time.Duration(limit.ResetAfter) * time.Millisecond), last: map[int]time.Time{},
-	}
+// memoryAway is how long a session waits that can't be counted now.
+const memoryAway = time.Second
+
+// learn notes what Discord has just told.
+func (g *identifyGate) learn(ctx context.Context, info Info) error {
+	return g.memory.Starts(ctx, func(s *Starts) {
+		s.Left, s.Resets = info.Session.Remaining, g.clock.Now().Add(time.Duration(info.Session.ResetAfter)*time.Millisecond)
+	})
 }
 
 // wait waits until a shard may begin a new session.
 func (g *identifyGate) wait(ctx context.Context, id int, log *slog.Logger) error {
 	for {
-		d := g.take(id)
-		if d <= 0 {
+		var d time.Duration
+		err := g.memory.Starts(ctx, func(s *Starts) { d = g.take(s, id) })
+		switch {
+		case err != nil && ctx.Err() == nil:
+			log.WarnContext(ctx, "a new session waits, since it can't be noted", "error", err)
+			d = memoryAway
+		case err == nil && d <= 0:
 			return nil
-		}
-		if d > identifyEvery {
+		case d > identifyEvery:
 			log.WarnContext(ctx, "Discord allows no new session for now: the bot has begun too many today; the shard waits", "for", d)
 		}
 		select {
@@ -168,25 +203,26 @@ func (g *identifyGate) wait(ctx context.Context, id int, log *slog.Logger) error
 	}
 }
 
-// take lets a session begin, or gives how long it has to wait.
-func (g *identifyGate) take(id int) time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// take lets a session begin, or gives how long it has to wait. The clocks of processes may differ: a start in the future counts as one of now.
+func (g *identifyGate) take(s *Starts, id int) time.Duration {
 	key := id % g.places
 	now := g.clock.Now()
-	if last, ok := g.last[key]; ok && now.Sub(last) < identifyEvery {
-		return identifyEvery - now.Sub(last)
+	if last, ok := s.Last[key]; ok && now.Sub(last) < identifyEvery {
+		return min(identifyEvery-now.Sub(last), identifyEvery)
 	}
 	if g.total > 0 {
-		if !now.Before(g.resets) {
-			g.left, g.resets = g.total, now.Add(limitPeriod)
+		if !now.Before(s.Resets) {
+			s.Left, s.Resets = g.total, now.Add(limitPeriod)
 		}
-		if g.left <= 0 {
-			return g.resets.Sub(now)
+		if s.Left <= 0 {
+			return s.Resets.Sub(now)
 		}
-		g.left--
+		s.Left--
 	}
-	g.last[key] = now
+	if s.Last == nil {
+		s.Last = map[int]time.Time{}
+	}
+	s.Last[key] = now
 	return 0
 }
 

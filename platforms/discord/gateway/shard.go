@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,11 +48,11 @@ type shard struct {
 	gate      *identifyGate
 	log       *slog.Logger
 
-	session   string // empty: a new one has to begin
-	resumeURL string
-	sequence  atomic.Int64
-	failed    int  // connections in a row that did not come to work
-	working   bool // events come over the connection
+	mu      sync.Mutex
+	session Session
+
+	failed  int  // connections in a row that did not come to work
+	working bool // events come over the connection
 }
 
 // payload is what goes over the gateway.
@@ -68,8 +69,73 @@ type order struct {
 	Data any `json:"d"`
 }
 
-// run keeps the connection until ctx ends, and then returns nil, or until Discord refuses it for good.
+const (
+	// noteEvery is how often the session is noted. What is noted is as it was a moment before, so that events which are handled aside are
+	// stored by then: who resumes the session gets the later ones again, and stores none twice.
+	noteEvery = time.Second
+	noteLimit = 2 * time.Second
+)
+
+// run keeps the connection until ctx ends, and then returns nil, or until Discord refuses it for good. A session goes on that another
+// process, or this one before, has begun.
 func (s *shard) run(ctx context.Context) error {
+	known, err := s.Memory.Session(ctx, s.id, s.count)
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "the session of before is not known; a new one begins", "error", err)
+	}
+	s.set(known)
+	noting, stop := context.WithCancel(ctx)
+	var noter sync.WaitGroup
+	noter.Go(func() { s.note(noting, known) })
+	defer func() {
+		stop()
+		noter.Wait()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+		defer cancel()
+		if err := s.Memory.SetSession(last, s.id, s.count, s.now()); err != nil {
+			s.log.WarnContext(ctx, "what came since the session was noted last comes again", "error", err)
+		}
+	}()
+	return s.keep(ctx)
+}
+
+// note notes the session now and then, until ctx ends.
+func (s *shard) note(ctx context.Context, noted Session) {
+	settled := noted
+	for {
+		select {
+		case <-s.Clock.After(noteEvery):
+		case <-ctx.Done():
+			return
+		}
+		if settled != noted && s.Memory.SetSession(ctx, s.id, s.count, settled) == nil {
+			noted = settled
+		}
+		settled = s.now()
+	}
+}
+
+// now gives the session as it is.
+func (s *shard) now() Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session
+}
+
+func (s *shard) set(session Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.session = session
+}
+
+// took notes an event as taken.
+func (s *shard) took(sequence int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.session.Sequence = sequence
+}
+
+func (s *shard) keep(ctx context.Context) error {
 	for {
 		err := s.connect(ctx)
 		if ctx.Err() != nil {
@@ -80,7 +146,7 @@ func (s *shard) run(ctx context.Context) error {
 		}
 		s.failed++
 		pause := Backoff(s.failed, s.Jitter)
-		s.log.InfoContext(ctx, "the connection to Discord is renewed", "because", err, "resumes", s.session != "", "pause", pause)
+		s.log.InfoContext(ctx, "the connection to Discord is renewed", "because", err, "resumes", s.now().ID != "", "pause", pause)
 		select {
 		case <-s.Clock.After(pause):
 		case <-ctx.Done():
@@ -93,7 +159,7 @@ func (s *shard) run(ctx context.Context) error {
 func (s *shard) connect(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if s.session == "" {
+	if s.now().ID == "" {
 		if err := s.gate.wait(ctx, s.id, s.log); err != nil {
 			return err
 		}
@@ -132,8 +198,8 @@ func (s *shard) connect(ctx context.Context) error {
 // address is where to connect: to resume, where READY said, unless that fails again and again.
 func (s *shard) address() string {
 	base := s.url
-	if s.session != "" && s.resumeURL != "" && s.failed < resumeTries {
-		base = s.resumeURL
+	if now := s.now(); now.ID != "" && now.ResumeURL != "" && s.failed < resumeTries {
+		base = now.ResumeURL
 	}
 	u, err := url.Parse(base)
 	if err != nil {
@@ -166,9 +232,9 @@ func (s *shard) hello(ctx context.Context, conn *websocket.Conn) (time.Duration,
 // begin resumes the session, or begins a new one.
 func (s *shard) begin(ctx context.Context, conn *websocket.Conn) error {
 	token := s.Token
-	if s.session != "" {
+	if now := s.now(); now.ID != "" {
 		return wsjson.Write(ctx, conn, order{opResume, map[string]any{
-			"token": token, "session_id": s.session, "seq": s.sequence.Load(),
+			"token": token, "session_id": now.ID, "seq": now.Sequence,
 		}})
 	}
 	return wsjson.Write(ctx, conn, order{opIdentify, map[string]any{
@@ -187,7 +253,7 @@ func (s *shard) take(ctx context.Context, conn *websocket.Conn, beats *heartbeat
 		switch p.Op {
 		case opDispatch:
 			s.dispatch(ctx, p)
-			s.sequence.Store(p.Seq)
+			s.took(p.Seq)
 		case opHeartbeat:
 			if err := beats.send(ctx); err != nil {
 				return err
@@ -233,8 +299,7 @@ func (s *shard) works(now bool) {
 
 // forget makes the next connection begin a new session.
 func (s *shard) forget() {
-	s.session, s.resumeURL = "", ""
-	s.sequence.Store(0)
+	s.set(Session{})
 }
 
 // dispatch hands an event on. Nothing of guilds and members is kept.
@@ -248,7 +313,8 @@ func (s *shard) dispatch(ctx context.Context, p payload) {
 		if err := json.Unmarshal(p.Data, &ready); err != nil || ready.SessionID == "" {
 			s.log.WarnContext(ctx, "the session can't be resumed later", "error", err)
 		}
-		s.session, s.resumeURL, s.failed = ready.SessionID, ready.ResumeURL, 0
+		s.set(Session{ID: ready.SessionID, ResumeURL: ready.ResumeURL, Sequence: p.Seq})
+		s.failed = 0
 		s.works(true)
 		s.log.InfoContext(ctx, "connected to Discord")
 	case "RESUMED":
@@ -289,7 +355,7 @@ func (h *heartbeats) keep(ctx context.Context) error {
 
 func (h *heartbeats) send(ctx context.Context) error {
 	var last any // null before the first event
-	if seq := h.sequence.Load(); seq > 0 {
+	if seq := h.now().Sequence; seq > 0 {
 		last = seq
 	}
 	return wsjson.Write(ctx, h.conn, order{opHeartbeat, last})

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/postgres/session"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -141,11 +142,10 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 
 // listen wakes the pages of conversations that change.
 func (a *Adapter) listen(ctx context.Context) error {
-	pooled, err := a.cfg.Pool.Acquire(ctx)
+	conn, err := session.Open(ctx, a.cfg.Pool)
 	if err != nil {
 		return err
 	}
-	conn := pooled.Hijack()
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/locks"
+	"github.com/signalbox/signalbox/internal/postgres/session"
 )
 
 // batchChunks is how many chunks are written in one transaction, at least.
@@ -36,16 +37,15 @@ func (c Change) Changed() bool { return c.Written+c.Removed > 0 }
 // Refresh makes the documents of a source those that items gives: what has another hash is read and written, what is missing goes, the
 // rest is not touched. An error of items ends it before anything is removed. One process at a time refreshes a source.
 func (x *Index) Refresh(ctx context.Context, s Source, items iter.Seq2[Item, error]) (done Change, err error) {
-	conn, err := x.Pool.Acquire(ctx)
+	conn, err := session.Open(ctx, x.Pool)
 	if err != nil {
 		return done, fmt.Errorf("refresh %s: %w", s.Name, err)
 	}
-	defer conn.Release()
+	defer conn.Close(context.WithoutCancel(ctx)) // and with it the lock is given up
 	key := fmt.Sprint(s.ID)
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(`+locks.Knowledge+`)`, key); err != nil {
 		return done, fmt.Errorf("refresh %s: %w", s.Name, err)
 	}
-	defer conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock(`+locks.Knowledge+`)`, key)
 	r := refresh{Index: x, source: s}
 	if err := r.run(ctx, items); err != nil {
 		return r.done, fmt.Errorf("refresh %s: %w", s.Name, err)
