@@ -98,7 +98,7 @@ type Config struct {
 	AnswerWait     time.Duration // for the answer to a question of a provider, if its call may take as long; 0: 10 minutes
 	SoftStop       time.Duration // how long Stop lets steps end before it cancels them; 0: 5 s
 	ReapEvery      time.Duration // between two rounds of the reaper; 0: 5 s
-	CheckEvery     time.Duration // between two checks of the ledger; 0: 10 minutes
+	CheckEvery     time.Duration // between two checks of the ledger, or more where one takes long; 0: 10 minutes
 }
 
 // WithDefaults is the Config with all that is not said, or what is wrong with it.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -76,6 +77,28 @@ func TestReaper(t *testing.T) {
 		if run := h.ends(t, run.ID); run.Status != runs.StatusCanceled {
 			t.Errorf("got %s", run.Status)
 		}
+	})
+	t.Run("a check of the books that takes its time holds nothing up", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		books, err := h.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { books.Rollback(context.WithoutCancel(t.Context())) })
+		if _, err := books.Exec(t.Context(), `LOCK TABLE ledger_transfers IN ACCESS EXCLUSIVE MODE`); err != nil {
+			t.Fatal(err)
+		}
+		h.start(t)
+		until(t, "the check waits", func() (waits bool) {
+			err := h.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'ledger_transfers'::regclass AND NOT granted)`).Scan(&waits)
+			return err == nil && waits
+		})
+		exec(t, h, `INSERT INTO run_workers (id, gone_at) VALUES ('late', now() - $1::interval)`, time.Minute)
+		until(t, "a process that is gone is looked after", func() (gone bool) {
+			err := h.pool.QueryRow(t.Context(), `SELECT NOT EXISTS (SELECT FROM run_workers WHERE id = 'late')`).Scan(&gone)
+			return err == nil && gone
+		})
 	})
 	t.Run("the ledger's check is a metric", func(t *testing.T) {
 		t.Parallel()

@@ -30,9 +30,8 @@ func (s *Worker) housekeeping() {
 	}{
 		{"reap", s.Config.ReapEvery, time.Time{}, s.reap},
 		{"roll up", rollUpEvery, time.Time{}, s.Config.Ledger.RollUp},
-		{"check the ledger", s.Config.CheckEvery, time.Time{}, s.CheckLedger},
 	}
-	tick := time.NewTicker(min(s.Config.ReapEvery, rollUpEvery, s.Config.CheckEvery))
+	tick := time.NewTicker(min(s.Config.ReapEvery, rollUpEvery))
 	defer tick.Stop()
 	for {
 		for i := range tasks {
@@ -48,6 +47,25 @@ func (s *Worker) housekeeping() {
 		case <-s.Stopping:
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// checkShare bounds how much of the time the books are checked: one part in so many.
+const checkShare = 20
+
+// checkBooks checks the ledger now and then, until the service ends. It does so beside the other housekeeping, and the more seldom the
+// longer it takes: it reads the whole history.
+func (s *Worker) checkBooks() {
+	for {
+		began := time.Now()
+		if err := s.CheckLedger(s.Base); err != nil && s.Base.Err() == nil {
+			s.Log.ErrorContext(s.Base, "housekeeping failed", "task", "check the ledger", "error", err)
+		}
+		select {
+		case <-s.Stopping:
+			return
+		case <-time.After(max(s.Config.CheckEvery, checkShare*time.Since(began))):
 		}
 	}
 }

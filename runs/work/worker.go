@@ -39,6 +39,7 @@ func (s *Worker) Start(ctx context.Context) error {
 	s.Desk.start()
 	s.Spawn(s.claimFree)
 	s.Spawn(s.housekeeping)
+	s.Spawn(s.checkBooks)
 	return nil
 }
 

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/gallery"
+)
+
+// tries is how often each thing is asked for.
+const tries = 31
+
+// read is something that people open.
+type read struct {
+	name string
+	do   func(ctx context.Context, h *house) error
+}
+
+func reads() []read {
+	history := func(f runs.Filter, who int) func(context.Context, *house) error {
+		return func(ctx context.Context, h *house) error {
+			if who >= 0 {
+				f.AccountID = h.people[who]
+			}
+			_, err := h.List(ctx, f)
+			return err
+		}
+	}
+	wall := func(q gallery.Query, who int) func(context.Context, *house) error {
+		return func(ctx context.Context, h *house) error {
+			q.AccountID, q.Limit = h.people[who], 60
+			_, err := gallery.New(h.pool).List(ctx, q)
+			return err
+		}
+	}
+	const busiest, quiet, everybody = 0, 60, -1
+	return []read{
+		{"history of the busiest", history(runs.Filter{Limit: 50}, busiest)},
+		{"history of somebody", history(runs.Filter{Limit: 50}, quiet)},
+		{"history of the busiest, one tool", history(runs.Filter{Limit: 50, ToolID: toolID(7)}, busiest)},
+		{"history of the busiest, failed", history(runs.Filter{Limit: 50, Status: runs.StatusFailed}, busiest)},
+		{"history of all", history(runs.Filter{Limit: 50}, everybody)},
+		{"history of all, failed", history(runs.Filter{Limit: 50, Status: runs.StatusFailed}, everybody)},
+		{"history of all, a rare tool", history(runs.Filter{Limit: 50, ToolID: toolID(9000)}, everybody)},
+		{"history of all, undelivered", history(runs.Filter{Limit: 50, Undelivered: true}, everybody)},
+		{"history of all, a text that is nowhere", history(runs.Filter{Limit: 50, Text: "nowhere"}, everybody)},
+		{"gallery of the busiest", wall(gallery.Query{}, busiest)},
+		{"gallery of somebody", wall(gallery.Query{}, quiet)},
+		{"gallery of the busiest, a common word", wall(gallery.Query{Text: "word1"}, busiest)},
+		{"gallery of the busiest, a rare word", wall(gallery.Query{Text: "word999"}, busiest)},
+		{"gallery of the busiest, two words", wall(gallery.Query{Text: "word12 word777"}, busiest)},
+		{"gallery of somebody, a common word", wall(gallery.Query{Text: "word1"}, quiet)},
+		{"gallery of the busiest, one tool", wall(gallery.Query{ToolID: toolID(7)}, busiest)},
+		{"gallery of the busiest, favorites", wall(gallery.Query{Favorites: true}, busiest)},
+		{"figures of a day", func(ctx context.Context, h *house) error {
+			_, err := h.Stats(ctx, time.Now().AddDate(0, 0, -1), time.Now(), time.Hour)
+			return err
+		}},
+		{"figures of a month", func(ctx context.Context, h *house) error {
+			_, err := h.Stats(ctx, time.Now().AddDate(0, -1, 0), time.Now(), 24*time.Hour)
+			return err
+		}},
+		{"ledger of the busiest", func(ctx context.Context, h *house) error {
+			_, err := h.ledger.Transfers(ctx, billing.TransfersQuery{AccountID: h.people[busiest], Limit: 50})
+			return err
+		}},
+	}
+}
+
+// compareReads prints how long each thing takes in both houses.
+func compareReads(ctx context.Context, out io.Writer, o options, short, long *house) error {
+	fmt.Fprintf(out, "\n%-42s %10s %10s\n", "median of "+fmt.Sprint(tries), "short", "long")
+	for _, r := range reads() {
+		var took [2]time.Duration
+		for i, h := range []*house{short, long} {
+			var err error
+			if took[i], err = median(func() error { return r.do(ctx, h) }); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+		}
+		fmt.Fprintf(out, "%-42s %10s %10s\n", r.name, ms(took[0]), ms(took[1]))
+		if !o.plans {
+			continue
+		}
+		if err := long.explain(ctx, out, r); err != nil {
+			return fmt.Errorf("plan of %s: %w", r.name, err)
+		}
+	}
+	return nil
+}
+
+func median(do func() error) (time.Duration, error) {
+	var took []time.Duration
+	for range tries {
+		began := time.Now()
+		if err := do(); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(began))
+		if time.Since(began) > time.Second && len(took) >= 3 {
+			break // there is no doubt about it
+		}
+	}
+	slices.Sort(took)
+	return took[len(took)/2], nil
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+// tracer keeps the statements of a pool while it is on.
+type tracer struct {
+	mu   sync.Mutex
+	on   bool
+	seen []pgx.TraceQueryStartData
+}
+
+// TraceQueryStart keeps a statement.
+func (t *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.on {
+		t.seen = append(t.seen, data)
+	}
+	return ctx
+}
+
+// TraceQueryEnd has nothing to do.
+func (t *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (t *tracer) turn(on bool) (seen []pgx.TraceQueryStartData) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seen, t.seen, t.on = t.seen, nil, on
+	return seen
+}
+
+// explain prints the plans of what a read asks the database.
+func (h *house) explain(ctx context.Context, out io.Writer, r read) error {
+	h.traced.turn(true)
+	err := r.do(ctx, h)
+	seen := h.traced.turn(false)
+	if err != nil {
+		return err
+	}
+	for _, s := range seen {
+		if !strings.HasPrefix(strings.TrimSpace(s.SQL), "SELECT") {
+			continue
+		}
+		rows, err := h.pool.Query(ctx, `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+s.SQL, s.Args...)
+		if err != nil {
+			return err
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "    %s\n", strings.Join(lines, "\n    "))
+	}
+	return nil
+}
+
+// pages are what measurePages opens.
+var pages = []string{"/", "/?q=poster", "/history", "/gallery", "/gallery?q=word1", "/gallery?q=word999", "/account", "/tool/many00000", "/prices"}
+
+// measurePages starts the program on the house's database, with as many workflows as there are tools, and measures its pages for the
+// person with most runs.
+func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *house) error {
+	began := time.Now()
+	address, stop, err := startProgram(ctx, o, dir, h)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	fmt.Fprintf(out, "\nthe program with %d workflows and the long history was ready after %v\n%-42s %10s\n", o.tools, time.Since(began).Round(100*time.Millisecond), "page, for the busiest", "median")
+	secret, err := h.session(ctx, h.people[0])
+	if err != nil {
+		return err
+	}
+	for _, path := range pages {
+		size := 0
+		took, err := median(func() (err error) {
+			size, err = get(ctx, address+path, secret)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%-42s %10s %9d bytes\n", path, ms(took), size)
+	}
+	return nil
+}
+
+// startProgram starts the program and waits until it is ready.
+func startProgram(ctx context.Context, o options, dir string, h *house) (address string, stop func(), err error) {
+	program, err := build(ctx, o, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	flows := filepath.Join(dir, "workflows")
+	if err := manyWorkflows(flows, o.tools); err != nil {
+		return "", nil, err
+	}
+	database, err := url.Parse(h.pool.Config().ConnString())
+	if err != nil {
+		return "", nil, err
+	}
+	database.Path = "/" + h.name
+	listen, err := freeAddress()
+	if err != nil {
+		return "", nil, err
+	}
+	p := exec.Command(program, "up")
+	p.Env = append(os.Environ(), "DATABASE_URL="+database.String(), "DATA_DIR="+filepath.Join(dir, "data"), "LISTEN_ADDR="+listen,
+		"WORKFLOWS_DIR="+flows, "ADMIN_TOKEN=operator-of-growth", "LOG_LEVEL=warn")
+	p.Stderr = os.Stderr
+	if err := p.Start(); err != nil {
+		return "", nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		p.Wait()
+		close(ended)
+	}()
+	stop = func() {
+		p.Process.Signal(os.Interrupt)
+		<-ended
+	}
+	address = "http://" + listen
+	for !isReady(address) {
+		select {
+		case <-ended:
+			return "", nil, fmt.Errorf("the program ended: %v", p.ProcessState)
+		case <-ctx.Done():
+			stop()
+			return "", nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return address, stop, nil
+}
+
+func isReady(address string) bool {
+	res, err := http.Get(address + "/readyz")
+	if err != nil {
+		return false
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func build(ctx context.Context, o options, dir string) (string, error) {
+	if o.program != "" {
+		return o.program, nil
+	}
+	program := filepath.Join(dir, "signalbox")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/signalbox")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("go build, to be called from the project's root: %w", err)
+	}
+	return program, nil
+}
+
+func get(ctx context.Context, address, secret string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.AddCookie(&http.Cookie{Name: "signalbox", Value: secret})
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", address, res.Status)
+	}
+	return len(body), err
+}
+
+// manyWorkflows writes copies of those that come with the program.
+func manyWorkflows(dir string, n int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var sources [][]byte
+	for _, name := range []string{"wallpaper", "poster", "sticker", "filmlook"} {
+		data, err := os.ReadFile(filepath.Join("workflows", name+".json"))
+		if err != nil {
+			return err
+		}
+		sources = append(sources, data)
+	}
+	var errs []error
+	for i := range n {
+		own := strings.ReplaceAll(string(sources[i%len(sources)]), "**Inputs:**", fmt.Sprintf("Number %d of many. **Inputs:**", i))
+		errs = append(errs, os.WriteFile(filepath.Join(dir, fmt.Sprintf("many%05d.json", i)), []byte(own), 0o644))
+	}
+	return errors.Join(errs...)
+}
