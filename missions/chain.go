@@ -46,7 +46,8 @@ const (
 	Public  Visibility = "public"
 )
 
-// Exposed is an input of a leg that is an input of the chain. What the leg has for it is the default.
+// Exposed is an input of a leg that is an input of the chain. What the leg has for it is the default. Those of several legs that have one
+// name are one input, as the first of them describes it.
 type Exposed struct {
 	Name  string `json:"name"` // of the chain's input
 	Leg   int    `json:"leg"`
@@ -73,12 +74,13 @@ func (c *Chain) check() error {
 	case len(c.Description) > maxText:
 		return refuse("description", "expected at most %d bytes", maxText)
 	}
-	seen := map[string]bool{}
+	seen := map[Exposed]bool{}
 	for i, e := range c.Exposed {
-		if !inputName.MatchString(e.Name) || seen[e.Name] || e.Leg < 1 || e.Leg > len(c.Legs) {
+		named, filled := Exposed{Name: e.Name, Leg: e.Leg}, Exposed{Leg: e.Leg, Input: e.Input}
+		if !inputName.MatchString(e.Name) || seen[named] || seen[filled] || e.Leg < 1 || e.Leg > len(c.Legs) {
 			return refuse(fmt.Sprintf("exposed.%d", i+1), `expected a name of its own and a leg that there is, such as {"name":"subject","leg":1,"input":"prompt"}`)
 		}
-		seen[e.Name] = true
+		seen[named], seen[filled] = true, true
 	}
 	return nil
 }
@@ -101,8 +103,8 @@ func (c *Chain) draft(inputs map[string]any) Draft {
 	return d
 }
 
-// follow gives the inputs of a leg the names that its tool has for them by now.
-func follow(tool registry.Tool, inputs map[string]any) {
+// Follow gives the inputs of a leg the names that its tool has for them by now.
+func Follow(tool registry.Tool, inputs map[string]any) {
 	for _, renamed := range tool.Migrations {
 		value, given := inputs[renamed.From]
 		if _, known := tool.InputSchema.Get(renamed.From); !given || known || len(renamed.When) > 0 {
@@ -228,7 +230,7 @@ func (s *Service) chainTool(ctx context.Context, c *Chain) (registry.Tool, error
 		return registry.Tool{}, refuse("command", "%s is taken: choose another one", c.Command)
 	}
 	d := c.draft(nil)
-	if err := d.check(); err != nil {
+	if err := d.check(MaxLegs); err != nil {
 		return registry.Tool{}, err
 	}
 	t := registry.Tool{
@@ -301,6 +303,12 @@ func (c *Chain) expose(t *registry.Tool, tools []registry.Tool) error {
 		if refers(own) {
 			return refuse(fmt.Sprintf("exposed.%d.input", i+1), "it is an output of another leg")
 		}
+		if first, there := t.InputSchema.Get(e.Name); there {
+			if first.Type != field.Type || first.Multiple != field.Multiple {
+				return refuse(fmt.Sprintf("exposed.%d", i+1), "%s is %s already, and this input takes %s", e.Name, first.Type, field.Type)
+			}
+			continue
+		}
 		field.Name, field.Order = e.Name, 0
 		if e.Label != "" {
 			field.DisplayName = e.Label
@@ -316,7 +324,7 @@ func (c *Chain) expose(t *registry.Tool, tools []registry.Tool) error {
 // results are the outputs of the legs that no other leg needs.
 func (c *Chain) results(t *registry.Tool, tools []registry.Tool) {
 	d := c.draft(nil)
-	_ = d.check() // checked before; it completes the dependencies
+	_ = d.check(MaxLegs) // checked before; it completes the dependencies
 	for i, tool := range tools {
 		if d.needed(i + 1) {
 			continue

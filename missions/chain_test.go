@@ -179,7 +179,7 @@ func TestChains(t *testing.T) {
 	t.Run("inputs follow the new names of a step's tool", func(t *testing.T) {
 		t.Parallel()
 		inputs := map[string]any{"place": "Faro"}
-		follow(tool("look", func(t *registry.Tool) { t.Migrations = []registry.Rename{{From: "place", To: "where"}} }), inputs)
+		Follow(tool("look", func(t *registry.Tool) { t.Migrations = []registry.Rename{{From: "place", To: "where"}} }), inputs)
 		if inputs["where"] != "Faro" || len(inputs) != 1 {
 			t.Errorf("got %v", inputs)
 		}

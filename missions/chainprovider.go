@@ -130,7 +130,7 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 	if err != nil {
 		return ticket, err
 	}
-	_, err = s.write(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Document: doc, Promised: now}, "")
+	_, err = s.write(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Origin: run.Origin, Document: doc, Promised: now}, "")
 	return ticket, err
 }
 
@@ -143,12 +143,7 @@ func (c *Chains) Poll(ctx context.Context, t registry.Ticket) (registry.Progress
 	if err != nil {
 		return registry.Progress{}, err
 	}
-	done := 0
-	for _, leg := range m.Legs {
-		if leg.Progress.Status == LegDone {
-			done++
-		}
-	}
+	done := m.Done()
 	p := registry.Progress{State: registry.RunRunning, Fraction: float64(done) / float64(len(m.Legs)), HasFraction: true, Stage: fmt.Sprintf("%d/%d", done, len(m.Legs))}
 	switch {
 	case m.Status == Succeeded:

@@ -29,15 +29,16 @@ const (
 // course is the work on one mission in this process.
 type course struct {
 	*Service
-	m    Mission
-	news <-chan struct{} // somebody wants something of it
+	m     Mission
+	news  <-chan struct{} // somebody wants something of it
+	tries int             // to work on it that failed before
 }
 
 // advance is the work of the queue: it takes a mission from where it is to its end. It is safe to repeat at any point.
 func (s *Service) advance(ctx context.Context, item claims.Item) claims.Next {
 	news, leave := s.enter(item.Key)
 	defer leave()
-	err := s.carry(ctx, item.Key, news)
+	err := s.carry(ctx, item, news)
 	switch {
 	case err == nil:
 		return claims.Next{}
@@ -48,22 +49,25 @@ func (s *Service) advance(ctx context.Context, item claims.Item) claims.Next {
 	return claims.Next{After: min(100*time.Millisecond<<min(item.Tries, 10), troubles)}
 }
 
-func (s *Service) carry(ctx context.Context, missionID string, news <-chan struct{}) error {
-	m, err := get(ctx, s.cfg.Pool, missionID, "", "")
+func (s *Service) carry(ctx context.Context, item claims.Item, news <-chan struct{}) error {
+	m, err := get(ctx, s.cfg.Pool, item.Key, "", "")
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
-	c := &course{Service: s, m: m, news: news}
+	c := &course{Service: s, m: m, news: news, tries: item.Tries}
 	if err == nil && m.Status == Running {
 		err = c.forward(ctx)
 	}
 	if err == nil && c.m.Status == RollingBack {
 		err = c.back(ctx)
 	}
+	if err == nil && c.m.untold {
+		err = c.tellEnd(ctx)
+	}
 	return err
 }
 
-// forward begins legs as those that they need succeed, until all have, or one has not.
+// forward begins legs as those that they need succeed, until all have, or one has not. Independent ones only have to come to an end.
 func (c *course) forward(ctx context.Context) error {
 	for {
 		if err := c.look(ctx); err != nil {
@@ -74,6 +78,8 @@ func (c *course) forward(ctx context.Context) error {
 			return c.turn(ctx)
 		case c.all(func(l *Leg) bool { return l.Progress.Status == LegDone }):
 			return c.finish(ctx, Succeeded)
+		case c.m.Independent && c.all(func(l *Leg) bool { return l.Progress.Status.Final() }):
+			return c.finish(ctx, c.m.altogether())
 		}
 		begun, err := c.begin(ctx)
 		if err != nil {
@@ -98,9 +104,17 @@ func (c *course) all(holds func(*Leg) bool) bool {
 	return true
 }
 
+// altogether is how independent legs have ended: one that succeeded is a success.
+func (m *Mission) altogether() Status {
+	if m.Done() > 0 {
+		return Succeeded
+	}
+	return Failed
+}
+
 // turns reports whether there is a reason to go back.
 func (c *course) turns() bool {
-	return c.m.CanceledBy || !c.all(func(l *Leg) bool { return l.Progress.Status != LegFailed && l.Progress.Status != LegCanceled })
+	return c.m.CanceledBy || !c.m.Independent && !c.all(func(l *Leg) bool { return l.Progress.Status != LegFailed && l.Progress.Status != LegCanceled })
 }
 
 // look reads the states of the runs that are under way, and what the owner wants.
@@ -139,6 +153,9 @@ func (c *course) lookAt(ctx context.Context, leg *Leg) error {
 		if leg.Progress.Status == LegAwaiting {
 			return nil
 		}
+		if err := c.tell(ctx, leg); err != nil {
+			return err
+		}
 		leg.Progress.Status = LegAwaiting
 		return c.saveLeg(ctx, &c.m, leg)
 	}
@@ -171,7 +188,10 @@ func (c *course) begin(ctx context.Context) (begun bool, err error) {
 		if err != nil {
 			return begun, err
 		}
-		begun = begun || accepted
+		if !accepted {
+			break // the others can't begin either
+		}
+		begun = true
 	}
 	return begun, nil
 }
@@ -192,7 +212,7 @@ func (c *course) accept(ctx context.Context, leg *Leg) (accepted bool, err error
 	switch {
 	case errors.As(err, &limit) && limit.Kind == runs.LimitAtOnce:
 		return false, nil
-	case final(err):
+	case final(err) || limit != nil:
 		return true, c.refused(ctx, leg, err)
 	case err != nil:
 		return false, err
@@ -244,7 +264,7 @@ func (c *course) bind(ctx context.Context, leg *Leg) (runs.Bound, error) {
 		return runs.Bound{}, err
 	}
 	r := request(c.m.AccountID, tool.ToolID, audience, inputs)
-	r.IdempotencyKey, r.Parent, r.Context.TraceID = c.m.key(leg), c.m.RunID, c.m.ID
+	r.IdempotencyKey, r.Parent, r.Context.TraceID, r.Origin = c.m.key(leg), c.m.RunID, c.m.ID, c.m.originOf(leg)
 	b, err := c.cfg.Runs.BindAs(ctx, tool, r)
 	if err == nil && len(b.Missing) > 0 {
 		err = &runs.MissingInputError{Fields: b.Missing}

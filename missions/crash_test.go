@@ -84,7 +84,7 @@ func (m *mortal) diesAt(h *house, name, step string, nth int32) {
 // TestCrash lets the process die at every step of a mission; the next one goes on, and everything has happened once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for step, times := range map[string]int32{"accept": 1, "accepted": 2, "ended": 2, "turn": 1, "undo": 1, "undoing": 2, "undone": 1, "finish": 1} {
+	for step, times := range map[string]int32{"accept": 1, "accepted": 2, "ended": 2, "turn": 1, "undo": 1, "undoing": 2, "undone": 1, "finish": 1, "told": 1} {
 		for nth := int32(1); nth <= times; nth++ {
 			t.Run(fmt.Sprintf("C48 at %s no. %d, and each is taken back once", step, nth), func(t *testing.T) {
 				t.Parallel()

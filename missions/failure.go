@@ -15,6 +15,7 @@ import (
 const (
 	CodePrice = "price_above_promise"
 	CodePoor  = "insufficient_balance"
+	CodeLimit = "limit_reached"
 )
 
 // final reports whether an error is the answer to a leg, and not a trouble of ours that passes.
@@ -33,7 +34,10 @@ func final(err error) bool {
 func failureOf(err error) *runs.Failure {
 	var price *PriceError
 	var poor billing.ErrInsufficient
+	var limit *runs.LimitError
 	switch {
+	case errors.As(err, &limit):
+		return &runs.Failure{Code: CodeLimit, Message: limit.Error()}
 	case errors.As(err, &price):
 		return &runs.Failure{Code: CodePrice, Message: price.Error()}
 	case errors.As(err, &poor):

@@ -32,5 +32,5 @@ func (d Document) Hash() (string, error) {
 		}
 		legs[i] = leg{one.Order, one.DependsOn, hash}
 	}
-	return sum(map[string]any{"title": d.Title, "currency": d.Currency, "escalationUrl": d.EscalationURL, "totals": d.Totals, "legs": legs})
+	return sum(map[string]any{"title": d.Title, "currency": d.Currency, "escalationUrl": d.EscalationURL, "totals": d.Totals, "independent": d.Independent, "legs": legs})
 }

@@ -208,6 +208,7 @@ type house struct {
 	chains  *Chains      // nil: none
 	later   atomic.Int64 // by so many nanoseconds the clock of missions is ahead
 	told    []Mission
+	waits   []Leg // that the owner was told to wait for their word
 	telling sync.Mutex
 }
 
@@ -250,10 +251,14 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 			}
 			return registry.Everyone, nil
 		},
-		Tell: func(_ context.Context, m Mission) error {
+		Tell: func(_ context.Context, m Mission, waits *Leg) error {
 			h.telling.Lock()
 			defer h.telling.Unlock()
-			h.told = append(h.told, m)
+			if waits != nil {
+				h.waits = append(h.waits, *waits)
+			} else {
+				h.told = append(h.told, m)
+			}
 			return nil
 		},
 	}
@@ -374,6 +379,21 @@ func (h *house) wantBalance(user string, want billing.NanoUSD) {
 	if err != nil || !report.OK() {
 		h.t.Error(report, err)
 	}
+}
+
+// tells waits for the owner to be told that a mission is over, and gives it.
+func (h *house) tells() Mission {
+	h.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+		h.telling.Lock()
+		told := slices.Clone(h.told)
+		h.telling.Unlock()
+		if len(told) > 0 {
+			return told[0]
+		}
+	}
+	h.t.Fatal("nobody was told of the end")
+	return Mission{}
 }
 
 func (h *house) wantCalls(want ...string) {

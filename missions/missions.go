@@ -70,10 +70,14 @@ const (
 
 // Draft is a mission as it is asked for.
 type Draft struct {
-	Title         string     `json:"title"`
-	Currency      string     `json:"currency,omitempty"`      // ISO 4217, of the legs' amounts; empty: USD
-	EscalationURL string     `json:"escalationUrl,omitempty"` // where people turn when taking back fails
-	Legs          []DraftLeg `json:"legs"`
+	Title         string `json:"title"`
+	Currency      string `json:"currency,omitempty"`      // ISO 4217, of the legs' amounts; empty: USD
+	EscalationURL string `json:"escalationUrl,omitempty"` // where people turn when taking back fails
+	// Independent legs need nothing of each other, as those of one tool over many inputs: all begin at once, and one that fails costs
+	// nothing but itself.
+	Independent bool        `json:"independent,omitempty"`
+	Legs        []DraftLeg  `json:"legs"`
+	Origin      runs.Origin `json:"-"` // where it was asked for, see Mission
 }
 
 // DraftLeg is a call of a tool. A value of Inputs, or a part of one, may be {"$output": {"leg": 1, "name": "image"}}: that output of
@@ -137,6 +141,7 @@ type Document struct {
 	Currency      string            `json:"currency"`
 	EscalationURL string            `json:"escalationUrl,omitempty"`
 	Totals        map[string]string `json:"totals"` // exact decimals by currency: what legs cost at most, and their amounts
+	Independent   bool              `json:"independent,omitempty"`
 	Legs          []Leg             `json:"legs"`
 }
 
@@ -145,15 +150,18 @@ type Mission struct {
 	ID        string // a UUID
 	AccountID string
 	Document
-	Status      Status
-	Hash        string          // of the document
-	Promised    billing.NanoUSD // all legs' together
-	RunID       string          // of the chain that it is the work of; empty: none
-	CanceledBy  bool            // its owner wants no more of it
-	Version     int64           // grows with each change
+	Status   Status
+	Hash     string          // of the document
+	Promised billing.NanoUSD // all legs' together
+	RunID    string          // of the chain that it is the work of; empty: none
+	// Origin is where it was asked for. Where that is a chat, the runs of legs that no other needs are delivered there.
+	Origin      runs.Origin
+	CanceledBy  bool  // its owner wants no more of it
+	Version     int64 // grows with each change
 	CreatedAt   time.Time
 	ConfirmedAt *time.Time
 	EndedAt     *time.Time
+	untold      bool // it is over, and its owner has not been told yet
 }
 
 // ExpiresAt is until when it can be confirmed.
@@ -161,6 +169,30 @@ func (m *Mission) ExpiresAt() time.Time { return m.CreatedAt.Add(runs.SummaryLif
 
 // leg gives a leg by its order.
 func (m *Mission) leg(order int) *Leg { return &m.Legs[order-1] }
+
+// needed reports whether a later leg needs this one.
+func (d *Document) needed(order int) bool {
+	return slices.ContainsFunc(d.Legs, func(l Leg) bool { return slices.Contains(l.DependsOn, order) })
+}
+
+// Done is how many legs have succeeded.
+func (m *Mission) Done() int {
+	n := 0
+	for _, leg := range m.Legs {
+		if leg.Progress.Status == LegDone {
+			n++
+		}
+	}
+	return n
+}
+
+// originOf is where the run of a leg belongs: what it makes is shown in the chat unless another leg, or the chain, makes more of it.
+func (m *Mission) originOf(leg *Leg) runs.Origin {
+	if len(m.Origin.Target) == 0 || m.RunID != "" || m.needed(leg.Order) {
+		return runs.Origin{Platform: Platform}
+	}
+	return m.Origin
+}
 
 // ErrNotFound says that there is no such mission, or that it is somebody else's.
 var ErrNotFound = errors.New("no such mission")

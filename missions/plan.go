@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Bounds of a draft.
+// Bounds of a draft. How many independent legs there may be is for the house to say: Config.MaxBatch.
 const (
 	MaxLegs = 32
 	maxText = 500 // bytes of a title, a summary or an address
@@ -33,8 +33,8 @@ func refuse(at, format string, args ...any) error {
 	return registry.Errorf(registry.CodeInvalidInput, format, args...).At(at)
 }
 
-// check refuses a draft that is wrong in itself.
-func (d *Draft) check() error {
+// check refuses a draft that is wrong in itself. most is how many legs it may have.
+func (d *Draft) check(most int) error {
 	if d.Currency == "" {
 		d.Currency = "USD"
 	}
@@ -46,15 +46,29 @@ func (d *Draft) check() error {
 		return refuse("currency", "found %.20q, expected three capitals such as EUR", d.Currency)
 	case d.EscalationURL != "" && (err != nil || address.Scheme != "https" || address.Host == "" || len(d.EscalationURL) > maxText):
 		return refuse("escalationUrl", "expected an https address")
-	case len(d.Legs) == 0 || len(d.Legs) > MaxLegs:
-		return refuse("legs", "found %d, expected 1 to %d", len(d.Legs), MaxLegs)
+	case len(d.Legs) == 0 || len(d.Legs) > most:
+		return refuse("legs", "found %d, expected 1 to %d", len(d.Legs), most)
 	}
 	for i := range d.Legs {
+		if d.Independent && d.Legs[i].DependsOn == nil {
+			d.Legs[i].DependsOn = []int{}
+		}
 		if err := d.Legs[i].check(i + 1); err != nil {
 			return err
 		}
+		if d.Independent && len(d.Legs[i].DependsOn) > 0 {
+			return refuse(fmt.Sprintf("legs.%d.depends_on", i+1), "legs of an independent mission need nothing of each other")
+		}
 	}
 	return nil
+}
+
+// mostLegs is how many legs a draft may have.
+func (s *Service) mostLegs(d Draft) int {
+	if d.Independent {
+		return s.cfg.MaxBatch()
+	}
+	return MaxLegs
 }
 
 // check refuses a leg that does not stand where its order says, or that needs one after it, and completes what it depends on.
@@ -92,10 +106,10 @@ func (l *DraftLeg) check(order int) error {
 
 // plan makes the document of a draft: each leg bound to its tool as that is now, and quoted.
 func (s *Service) plan(ctx context.Context, accountID string, d Draft) (Document, billing.NanoUSD, error) {
-	if err := d.check(); err != nil {
+	if err := d.check(s.mostLegs(d)); err != nil {
 		return Document{}, 0, err
 	}
-	doc := Document{Title: d.Title, Currency: d.Currency, EscalationURL: d.EscalationURL}
+	doc := Document{Title: d.Title, Currency: d.Currency, EscalationURL: d.EscalationURL, Independent: d.Independent}
 	tools := make([]registry.Tool, len(d.Legs))
 	for i, draft := range d.Legs {
 		leg, tool, err := s.planLeg(ctx, accountID, draft, tools)
@@ -104,7 +118,9 @@ func (s *Service) plan(ctx context.Context, accountID string, d Draft) (Document
 		}
 		doc.Legs, tools[i] = append(doc.Legs, leg), tool
 	}
-	doc.settleIrreversible()
+	if !doc.Independent {
+		doc.settleIrreversible()
+	}
 	promised, err := doc.total()
 	return doc, promised, err
 }
@@ -126,7 +142,7 @@ func (s *Service) planLeg(ctx context.Context, accountID string, d DraftLeg, bef
 		return Leg{}, registry.Tool{}, err
 	}
 	if tool, there := s.cfg.Registry.Snapshot().Resolve(d.Tool); there {
-		follow(*tool, d.Inputs)
+		Follow(*tool, d.Inputs)
 	}
 	known, later := map[string]any{}, map[string]any{}
 	for name, value := range d.Inputs {

@@ -281,7 +281,7 @@ func (c *course) outcome() Status {
 	return Failed
 }
 
-// finish ends the mission. Where something could not be taken back, the owner and the operator are told.
+// finish ends the mission. Its owner is told afterwards, see tellEnd; the operator, of what could not be taken back, at once.
 func (c *course) finish(ctx context.Context, status Status) error {
 	if err := c.fail("finish"); err != nil {
 		return err
@@ -289,13 +289,14 @@ func (c *course) finish(ctx context.Context, status Status) error {
 	now := c.now()
 	c.m.Status, c.m.EndedAt = status, &now
 	if status == RollbackIncomplete {
-		c.tell(ctx)
+		c.logUnresolved(ctx)
 	}
 	err := postgres.InTx(ctx, c.cfg.Pool, func(tx pgx.Tx) error {
-		if err := change(ctx, tx, c.m.ID, `, status = $2, ended_at = $3`, status, now); err != nil {
+		if err := change(ctx, tx, c.m.ID, `, status = $2, ended_at = $3, untold = true`, status, now); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM missions WHERE id = $1 AND forgotten`, c.m.ID)
+		tag, err := tx.Exec(ctx, `DELETE FROM missions WHERE id = $1 AND forgotten`, c.m.ID)
+		c.m.untold = tag.RowsAffected() == 0
 		return err
 	})
 	if err == nil {
@@ -305,17 +306,44 @@ func (c *course) finish(ctx context.Context, status Status) error {
 	return err
 }
 
-// tell lets people know of what they have to look after themselves.
-func (c *course) tell(ctx context.Context) {
+// logUnresolved lets the operator know of what somebody has to look after.
+func (c *course) logUnresolved(ctx context.Context) {
 	for _, leg := range c.m.Unresolved() {
 		p := leg.Progress
 		c.log.ErrorContext(ctx, "a leg of a mission could not be taken back: somebody has to", "mission", c.m.ID, "leg", leg.Order, "tool", leg.Tool.ID,
 			"run", p.RunID, "reference", p.Reference, "why", string(p.Undo), "error", p.UndoError, "escalation", c.m.EscalationURL)
 	}
+}
+
+// tellTries is how often the owner is told before the mission goes on without.
+const tellTries = 6
+
+// tell lets the owner know: with a leg that it waits for their word, without that the mission is over. An error has it tried again later.
+func (c *course) tell(ctx context.Context, waits *Leg) error {
 	if c.cfg.Tell == nil {
-		return
+		return nil
 	}
-	if err := c.cfg.Tell(ctx, c.m); err != nil {
-		c.log.WarnContext(ctx, "the owner of a mission could not be told", "mission", c.m.ID, "error", err)
+	err := c.cfg.Tell(ctx, c.m, waits)
+	if err == nil || ctx.Err() != nil || c.tries+1 < tellTries {
+		return err
 	}
+	c.log.WarnContext(ctx, "the owner of a mission could not be told", "mission", c.m.ID, "error", err)
+	return nil
+}
+
+// tellEnd tells the owner of the end. A chain's run tells its own, but not what was left behind.
+func (c *course) tellEnd(ctx context.Context) error {
+	if c.m.RunID == "" || c.m.Status == RollbackIncomplete {
+		if err := c.tell(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.fail("told"); err != nil {
+		return err
+	}
+	_, err := c.cfg.Pool.Exec(ctx, `UPDATE missions SET untold = false WHERE id = $1`, c.m.ID)
+	if err != nil {
+		return fmt.Errorf("mission %s: %w", c.m.ID, err)
+	}
+	return nil
 }

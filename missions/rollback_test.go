@@ -74,8 +74,8 @@ func TestRollback(t *testing.T) {
 		if p.Undo != UndoExhausted || p.UndoTries != 3 || p.Reference != "flight-1" || p.UndoError != "we are closed" || m.EscalationURL != "https://agency.example/help" {
 			t.Errorf("got %+v, %s", p, m.EscalationURL)
 		}
-		if len(h.told) != 1 || h.told[0].ID != m.ID || h.told[0].Status != RollbackIncomplete {
-			t.Errorf("told %d missions", len(h.told))
+		if told := h.tells(); told.ID != m.ID || told.Status != RollbackIncomplete {
+			t.Errorf("told of %s as %s", told.ID, told.Status)
 		}
 		if list, err := h.Incomplete(t.Context()); err != nil || len(list) != 1 || list[0].ID != m.ID {
 			t.Errorf("the operator sees %d, %v", len(list), err)
@@ -155,8 +155,8 @@ func TestRollback(t *testing.T) {
 		close(release)
 		m = h.ends(m, RollbackIncomplete)
 		h.wantCalls("train", "hotel")
-		if p := m.Legs[0].Progress; p.Undo != UndoTooLate || p.Reference != "train-1" || len(h.told) != 1 {
-			t.Errorf("got %+v, told %d", p, len(h.told))
+		if p := m.Legs[0].Progress; p.Undo != UndoTooLate || p.Reference != "train-1" || h.tells().Status != RollbackIncomplete {
+			t.Errorf("got %+v", p)
 		}
 	})
 	t.Run("C24 within its window a leg is taken back", func(t *testing.T) {
@@ -243,6 +243,12 @@ func TestIrreversible(t *testing.T) {
 		m := h.goes(user, trip("publish", "flight"))
 		m = h.until(m, "it asks", func(m Mission) bool { return m.Legs[0].Progress.Status == LegAwaiting })
 		h.wantCalls()
+		h.telling.Lock()
+		waits := slices.Clone(h.waits)
+		h.telling.Unlock()
+		if len(waits) != 1 || waits[0].Order != 1 || waits[0].Progress.RunID != m.Legs[0].Progress.RunID {
+			t.Errorf("its owner was told of %+v", waits)
+		}
 		if _, err := h.runs.Confirm(t.Context(), m.Legs[0].Progress.RunID, user); err != nil {
 			t.Fatal(err)
 		}

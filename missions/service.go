@@ -50,8 +50,11 @@ type Config struct {
 	Media     registry.MediaOpener // for providers; nil: none
 	// May says as what an account may use a tool now, or why not.
 	May func(ctx context.Context, accountID, toolID string) (registry.Audience, error)
-	// Tell lets the owner know of a mission that could not be taken back whole; nil: the mission itself says so, and the log.
-	Tell func(ctx context.Context, m Mission) error
+	// Tell lets the owner know of a mission that is over or, with a leg, of that leg which waits for a word of its own. After an error
+	// it is called again, and after a crash it may be. nil: the mission itself says so, and the log.
+	Tell func(ctx context.Context, m Mission, waits *Leg) error
+	// MaxBatch is how many independent legs a mission may have at the moment; nil: 100.
+	MaxBatch func() int
 
 	Logger  *slog.Logger          // nil: nothing is logged
 	Metrics prometheus.Registerer // nil: not exported
@@ -75,6 +78,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.MaxBatch == nil {
+		c.MaxBatch = func() int { return 100 }
 	}
 	if c.Places <= 0 {
 		c.Places = 256
@@ -242,6 +248,9 @@ func (s *Service) enter(missionID string) (news <-chan struct{}, leave func()) {
 		delete(s.news, missionID)
 	}
 }
+
+// MaxBatch is how many independent legs a mission may have.
+func (s *Service) MaxBatch() int { return s.cfg.MaxBatch() }
 
 // now is the time as Postgres keeps it, so that what was written equals what is read.
 func (s *Service) now() time.Time { return s.cfg.Now().Round(time.Microsecond) }

@@ -22,11 +22,13 @@ type querier interface {
 }
 
 const missionColumns = `m.id::text, m.account_id::text, m.status, convert_to(m.document::text, 'UTF8'), m.hash, m.promised, coalesce(m.run_id::text, ''),
-	m.canceled, m.version, m.created_at, m.confirmed_at, m.ended_at`
+	m.origin_platform, m.origin_target, m.canceled, m.version, m.created_at, m.confirmed_at, m.ended_at, m.untold`
 
 func scanMission(row pgx.CollectableRow) (m Mission, err error) {
 	var document []byte
-	if err := row.Scan(&m.ID, &m.AccountID, &m.Status, &document, &m.Hash, &m.Promised, &m.RunID, &m.CanceledBy, &m.Version, &m.CreatedAt, &m.ConfirmedAt, &m.EndedAt); err != nil {
+	err = row.Scan(&m.ID, &m.AccountID, &m.Status, &document, &m.Hash, &m.Promised, &m.RunID, &m.Origin.Platform, &m.Origin.Target,
+		&m.CanceledBy, &m.Version, &m.CreatedAt, &m.ConfirmedAt, &m.EndedAt, &m.untold)
+	if err != nil {
 		return m, err
 	}
 	if err := store.DecodeStored(document, &m.Document); err != nil {
@@ -134,9 +136,9 @@ func insert(ctx context.Context, tx pgx.Tx, m Mission, key string) (id string, e
 		return "", err
 	}
 	err = tx.QueryRow(ctx, `
-		INSERT INTO missions (id, account_id, status, title, document, hash, promised, idempotency_key, run_id, created_at, confirmed_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), nullif($9, '')::uuid, $10, $11) ON CONFLICT DO NOTHING RETURNING id::text`,
-		m.ID, m.AccountID, m.Status, m.Title, document, m.Hash, m.Promised, key, m.RunID, m.CreatedAt, m.ConfirmedAt).Scan(&id)
+		INSERT INTO missions (id, account_id, status, title, document, hash, promised, idempotency_key, run_id, created_at, confirmed_at, origin_platform, origin_target)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), nullif($9, '')::uuid, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id::text`,
+		m.ID, m.AccountID, m.Status, m.Title, document, m.Hash, m.Promised, key, m.RunID, m.CreatedAt, m.ConfirmedAt, m.Origin.Platform, m.Origin.Target).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = tx.QueryRow(ctx, `SELECT id::text FROM missions WHERE id = $1 OR account_id = $2 AND idempotency_key = $3`, m.ID, m.AccountID, key).Scan(&id)
 		return id, err

@@ -161,6 +161,7 @@ func (a *app) startChat(ctx context.Context) error {
 		Agent:        agent,
 		Example:      tried,
 		Site:         a.content.desk(),
+		Missions:     a.missions,
 		Acknowledged: figures.Acknowledgements(a.metrics),
 	})
 	if err != nil {

@@ -2,29 +2,29 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/missionapi"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // startMissions goes on with the missions that are under way.
-func (a *app) startMissions(ctx context.Context) error {
-	texts, err := i18n.Load()
-	if err != nil {
-		return err
-	}
+func (a *app) startMissions(ctx context.Context) (err error) {
 	a.missions, err = missions.New(missions.Config{
 		Pool: a.db.Pool, Registry: a.registry, Runs: a.runs, Ledger: a.ledger, Providers: a.runs.Config.Providers, Media: a.media, May: a.mayUse,
-		Tell:   func(ctx context.Context, m missions.Mission) error { return a.tellUnresolved(ctx, texts, m) },
+		Tell: a.tellOwner, MaxBatch: func() int { return a.rules.Number(houserules.BatchRuns) },
 		Logger: a.log, Metrics: a.metrics,
 	})
 	if err != nil {
@@ -50,21 +50,35 @@ func (a *app) mayUse(ctx context.Context, accountID, toolID string) (registry.Au
 	return request.Audience(account), err
 }
 
-// tellUnresolved tells the owner of a mission what could not be taken back.
-func (a *app) tellUnresolved(ctx context.Context, texts *i18n.Catalogue, m missions.Mission) error {
+// tellOwner tells the owner of a mission what waits for their word, or how it ended: in the chat that it was asked for in. Of one that a
+// program has planned they hear what they have to see to themselves, in the page's chat and on Telegram.
+func (a *app) tellOwner(ctx context.Context, m missions.Mission, waits *missions.Leg) error {
+	if len(m.Origin.Target) > 0 {
+		where, err := store.TargetOf(runs.Run{ID: m.ID, Origin: m.Origin})
+		if err != nil {
+			return err
+		}
+		return a.chat.deliverer.TellMission(ctx, a.runs, m.Origin.Platform, where, m, waits)
+	}
+	if waits == nil && m.Status != missions.RollbackIncomplete {
+		return nil
+	}
 	account, err := a.users.ByID(ctx, m.AccountID)
 	if err != nil {
 		return err
 	}
-	voice := texts.Voice(account.Language)
-	lines := []string{voice.Line("mission.unresolved", "title", m.Title)}
-	for _, leg := range m.Unresolved() {
-		lines = append(lines, voice.Line("mission.unresolved.leg", "summary", leg.Summary, "reference", leg.Progress.Reference))
+	tell := func(platform, place string) error {
+		where := store.Target{Chat: chat.Chat{Place: chat.Place{Chat: place}, Kind: chat.ChatPrivate}, Language: account.Language}
+		return a.chat.deliverer.TellMission(ctx, a.runs, platform, where, m, waits)
 	}
-	if m.EscalationURL != "" {
-		lines = append(lines, voice.Line("mission.unresolved.turn", "address", m.EscalationURL))
+	failed := tell(web.Platform, account.ID)
+	identities, err := a.users.Identities(ctx, account.ID)
+	for _, who := range identities {
+		if who.Platform == telegram.Platform {
+			failed = errors.Join(failed, tell(telegram.Platform, who.ExternalID))
+		}
 	}
-	return a.tellPerson(ctx, account.ID, strings.Join(lines, "\n"))
+	return errors.Join(failed, err)
 }
 
 // newMissionAPI gives missions over HTTP to those whose they are.

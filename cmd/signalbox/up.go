@@ -353,7 +353,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
-		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas),
+		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},

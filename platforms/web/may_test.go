@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/account"
+	"github.com/signalbox/signalbox/platforms/web/chains"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/scenes"
@@ -73,6 +74,7 @@ type (
 	}
 	noHooks    struct{ web.Hooks }
 	noDrawings struct{ scenes.Drawings }
+	noMissions struct{ chains.Missions }
 )
 
 // asker is somebody who tries all addresses.
@@ -150,7 +152,7 @@ func TestWhoMayUseWhat(t *testing.T) {
 	h := newHouse(t, public(t, "https://127.0.0.1"), func(c *web.Config) {
 		c.MetricsToken = metricsToken
 		c.Telegram, c.Discord, c.Metrics = &account.TelegramLogin{BotToken: botToken}, &account.DiscordLogin{}, http.NotFoundHandler()
-		c.Conversation, c.Hooks, c.Drawings = noTalk{}, noHooks{}, noDrawings{}
+		c.Conversation, c.Hooks, c.Drawings, c.Missions = noTalk{}, noHooks{}, noDrawings{}, noMissions{}
 		for _, row := range rows {
 			for _, address := range row.addresses {
 				if row.mounted {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web/account"
 	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/platforms/web/chains"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -23,7 +24,7 @@ func OwnPaths() []string {
 	return []string{
 		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
-		"/account", door.AppPath, "/buy", pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
+		"/account", door.AppPath, "/buy", chains.Path, pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
 		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/stripe", "/terms", "/thumbs", "/tool", "/uploads",
 	}
 }
@@ -66,9 +67,15 @@ func (s *Server) table() ([]door.Route, error) {
 			return nil, err
 		}
 	}
+	var built []door.Route
+	if cfg.Missions != nil {
+		if built, err = chains.Routes(chains.Config{Render: s.render, Registry: cfg.Registry, Missions: cfg.Missions}); err != nil {
+			return nil, err
+		}
+	}
 	stored := files.New(files.Config{Links: s.links, Store: cfg.Runs, Logger: cfg.Logger, Now: cfg.Now, NotFound: s.render.NotFound})
 	table := s.probes()
-	for _, routes := range [][]door.Route{drawn, stored.Routes(), own, drawings, s.api.Routes()} {
+	for _, routes := range [][]door.Route{drawn, stored.Routes(), own, drawings, built, s.api.Routes()} {
 		table = append(table, routes...)
 	}
 	for _, m := range cfg.Mounts {

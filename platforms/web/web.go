@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web/account"
 	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/platforms/web/chains"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/files"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -105,6 +106,8 @@ type Config struct {
 	Examples map[string][]byte
 	// Drawings are those at scenes.Path; nil: there are none.
 	Drawings scenes.Drawings
+	// Missions are those at chains.Path, and what is built there; nil: there are none.
+	Missions chains.Missions
 	// Gallery finds results again; nil: there is no gallery.
 	Gallery *gallery.Gallery
 	// Hooks tells programs of runs; nil: there are no endpoints.
@@ -160,7 +163,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.render, err = render.New(render.Config{
-		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil, Drawings: cfg.Drawings != nil,
+		Ledger: cfg.Ledger, Logger: cfg.Logger, Points: cfg.Points, Local: cfg.Public == nil, Console: consoleOf(cfg.Mounts), Talks: cfg.Conversation != nil, Gallery: cfg.Gallery != nil, Drawings: cfg.Drawings != nil, Chains: cfg.Missions != nil,
 	})
 	if err != nil {
 		return nil, err

@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
@@ -49,19 +50,20 @@ import (
 
 // house is a whole Signalbox behind a web server: real database, real engine, bundled workflows.
 type house struct {
-	t      *testing.T
-	url    string
-	reg    *catalog.Registry
-	runs   *runner.Service
-	users  *users.Store
-	ledger *billing.Ledger
-	web    *web.Server
-	shares *pages.Shares
-	fakes  *registrytest.Loader  // tools of the service fake, none at first
-	fake   *registrytest.Service // what they do
-	asking *registrytest.Asking  // the service asking, which asks in the midst of its calls
-	pool   *pgxpool.Pool
-	assets *assets.Store
+	t        *testing.T
+	url      string
+	reg      *catalog.Registry
+	runs     *runner.Service
+	users    *users.Store
+	ledger   *billing.Ledger
+	web      *web.Server
+	shares   *pages.Shares
+	missions *missions.Service     // nil: not started, see withMissions
+	fakes    *registrytest.Loader  // tools of the service fake, none at first
+	fake     *registrytest.Service // what they do
+	asking   *registrytest.Asking  // the service asking, which asks in the midst of its calls
+	pool     *pgxpool.Pool
+	assets   *assets.Store
 
 	public   bool
 	visitors atomic.Int32
@@ -100,7 +102,8 @@ func newHouse(t *testing.T, options ...option) *house {
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t)}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
-	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes}, Former: map[string]string{"cms_listPages": "getPage with all"}}); err != nil {
+	kept := missions.NewChains(pool, func() *missions.Service { return h.missions })
+	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes, kept}, Former: map[string]string{"cms_listPages": "getPage with all"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.reg.Reload(t.Context()); err != nil {
@@ -108,7 +111,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	}
 	h.runs, err = runner.New(runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}},
+		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}, missions.ChainService: {Submitter: kept}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ var floors = [][]string{
 	{"platforms/telegram", "platforms/web", "platforms/discord"},
 	{"platforms/chat/chattest"},
 	{"platforms/chat/router", "platforms/chat/dialogue"},
+	{"platforms/chat/chains"},
 	{"platforms/chat/menus", "platforms/chat/sitemenu"},
 	{"platforms/chat/start"},
 	{"platforms/chat/turn"},

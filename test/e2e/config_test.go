@@ -52,6 +52,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"SIGNUP_CREDIT_USD":       {"much", "-1"},
 		"ACCESS":                  {"closed"},
 		"RUNS_AT_ONCE":            {"many", "-1"},
+		"BATCH_RUNS":              {"many", "0", "1001"},
 		"RUNS_PER_DAY":            {"1.5", "-1"},
 		"STREAMS_AT_ONCE":         {"1.5", "-1"},
 		"API_RATE":                {"fast", "-1"},

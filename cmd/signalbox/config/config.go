@@ -253,6 +253,7 @@ func (c *Config) checkPeople(p *problems) {
 		p.unless(err == nil && n >= 0 && n <= maxMB, limit.variable, limit.found, "a whole number of megabytes, 0 for no limit")
 		*limit.into = n << 20
 	}
+	p.unless(IsBatch(c.BatchRuns), "BATCH_RUNS", c.BatchRuns, BatchExpected)
 	days, err := strconv.Atoi(c.KeepResultsDays)
 	p.unless(err == nil && days >= 0 && days <= maxDays, "KEEP_RESULTS_DAYS", c.KeepResultsDays, "a whole number of days, 0 for ever")
 	c.KeepResults = time.Duration(days) * 24 * time.Hour
@@ -359,6 +360,18 @@ func DefaultDataDir() string {
 	}
 	return "data"
 }
+
+// BatchExpected is what BATCH_RUNS is expected to be.
+const BatchExpected = "a whole number from 1 to 1000"
+
+// IsBatch reports whether v is a number of runs that one batch may have.
+func IsBatch(v string) bool {
+	n, err := strconv.Atoi(v)
+	return err == nil && n >= 1 && n <= maxBatchRuns
+}
+
+// maxBatchRuns bounds what an operator may let a batch have.
+const maxBatchRuns = 1000
 
 // OneWord is what DEFAULT_TOOL is expected to be.
 const OneWord = "the id or the command of a tool: one word"

@@ -24,6 +24,7 @@ const (
 	Access        = "access"
 	RunsAtOnce    = "runs-at-once"
 	RunsPerDay    = "runs-per-day"
+	BatchRuns     = "batch-runs"
 	StreamsAtOnce = "streams-at-once"
 	UploadMB      = "upload-mb"
 	ResultMB      = "result-mb"
@@ -83,6 +84,7 @@ func list(c config.Config) ([]rule, error) {
 		add(Access, "Access", "Who may use the tools", "ACCESS", c.Access, config.AccessOpen, c.Access, "open: everybody; listed: only those whom a rule allows.", false, expects("open or listed", func(v string) bool { return config.OneOf(v, config.AccessOpen, config.AccessListed) })),
 		add(RunsAtOnce, "Limits of each account", "Runs at once", "RUNS_AT_ONCE", c.RunsAtOnce, "", strconv.Itoa(limits.AtOnce), "0: no limit.", false, wholeNumber),
 		add(RunsPerDay, "Limits of each account", "Runs a day", "RUNS_PER_DAY", c.RunsPerDay, "0", strconv.Itoa(limits.PerDay), "In UTC; 0: no limit.", false, wholeNumber),
+		add(BatchRuns, "Limits of each account", "Runs of one batch", "BATCH_RUNS", c.BatchRuns, "100", c.BatchRuns, "For /batch and /again.", false, expects(config.BatchExpected, config.IsBatch)),
 		add(StreamsAtOnce, "Limits of each account", "Event streams at once", "STREAMS_AT_ONCE", c.StreamsAtOnce, "20", strconv.Itoa(limits.Streams), "0: no limit.", false, wholeNumber),
 		add(UploadMB, "Limits of each account", "Megabytes of uploads", "UPLOAD_MB", c.UploadMB, "", strconv.FormatInt(limits.UploadBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		add(ResultMB, "Limits of each account", "Megabytes of results", "RESULT_MB", c.ResultMB, "", strconv.FormatInt(limits.ResultBytes>>20, 10), "0: no limit.", false, wholeNumber),
@@ -215,16 +217,18 @@ func (h *Rules) ServiceMargins() billing.Margins {
 // Says gives one of the texts.
 func (h *Rules) Says(name string) turn.Saying { return func() string { return h.Value(name) } }
 
+// Number gives one that was checked when it was set.
+func (h *Rules) Number(name string) int {
+	n, _ := strconv.Atoi(h.Value(name))
+	return n
+}
+
 // Governs lets access and limits be those in force.
 func (h *Rules) Governs(c *users.Config) {
 	c.Defaults = func() (bool, users.Limits) {
-		number := func(name string) int {
-			n, _ := strconv.Atoi(h.Value(name)) // it was checked
-			return n
-		}
 		limits := h.cfg.Limits
-		limits.AtOnce, limits.PerDay, limits.Streams = number(RunsAtOnce), number(RunsPerDay), number(StreamsAtOnce)
-		limits.UploadBytes, limits.ResultBytes = int64(number(UploadMB))<<20, int64(number(ResultMB))<<20
+		limits.AtOnce, limits.PerDay, limits.Streams = h.Number(RunsAtOnce), h.Number(RunsPerDay), h.Number(StreamsAtOnce)
+		limits.UploadBytes, limits.ResultBytes = int64(h.Number(UploadMB))<<20, int64(h.Number(ResultMB))<<20
 		return h.Value(Access) == config.AccessListed, limits
 	}
 }

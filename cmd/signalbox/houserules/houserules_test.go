@@ -38,7 +38,7 @@ func TestHouseRules(t *testing.T) {
 		t.Errorf("at first: %+v", s)
 	}
 	for name, value := range map[string]string{
-		Access: "closed", RunsAtOnce: "-1", RunsPerDay: "many", UploadMB: "1.5", Margins: `{"vidu": {"markup": "lots"}}`, Support: "two\nlines", "nothing": "1",
+		Access: "closed", RunsAtOnce: "-1", RunsPerDay: "many", BatchRuns: "0", UploadMB: "1.5", Margins: `{"vidu": {"markup": "lots"}}`, Support: "two\nlines", "nothing": "1",
 	} {
 		if err := h.Set(ctx, name, value, "ann"); err == nil {
 			t.Errorf("%s is set to %q", name, value)

@@ -87,6 +87,7 @@ type PeopleSettings struct {
 	Access          string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
 	RunsAtOnce      string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
 	RunsPerDay      string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
+	BatchRuns       string `env:"BATCH_RUNS" default:"100" help:"Runs of one batch (/batch, /again 3), from 1 to 1000."`
 	StreamsAtOnce   string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
 	APIRate         string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
 	UploadMB        string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`

@@ -50,6 +50,8 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, askings())
 	maps.Copy(all, stepwise())
 	maps.Copy(all, improving())
+	maps.Copy(all, batches())
+	maps.Copy(all, chains())
 	return all
 }
 

@@ -70,17 +70,19 @@ type World struct {
 	Journal agent.Journal
 	// Site is run from the chat; nil: there is none.
 	Site turn.Site
+	// Missions carries out batches and chains. It tells people of them as the program does.
+	Missions *missions.Service
+	chains   *missions.Chains
+
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
 
-	Runs     *runner.Service
-	Missions *missions.Service
-	Router   *router.Router
-	chains   *missions.Chains
-	stopRun  func()
+	Runs    *runner.Service
+	Router  *router.Router
+	stopRun func()
 }
 
 // NewWorld builds the house with these tools and starts it. It stops with the test.
@@ -147,15 +149,23 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.Missions, err = missions.New(missions.Config{
-		Pool: w.Pool, Registry: w.Registry, Runs: w.Runs, Ledger: w.Ledger, Providers: providers, Media: w.Files, Logger: log,
+		Pool: w.Pool, Registry: w.Registry, Runs: w.Runs, Ledger: w.Ledger, Providers: w.Runs.Config.Providers, Media: w.Files, Logger: log, Poll: 20 * time.Millisecond,
 		May: func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		Tell: func(ctx context.Context, m missions.Mission, waits *missions.Leg) error {
+			where, err := chatstore.TargetOf(runs.Run{ID: m.ID, Origin: m.Origin})
+			if err != nil {
+				return err
+			}
+			return deliverer.TellMission(ctx, w.Runs, m.Origin.Platform, where, m, waits)
+		},
+		MaxBatch: func() int { return 5 },
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example,
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -205,6 +205,17 @@ func Repeat(run runs.Run, request chat.MessageRef, key string) Draft {
 	return d
 }
 
+// DropLost takes away the values of inputs that a tool has no more.
+func (d *Draft) DropLost(schema registry.InputSchema) {
+	for _, values := range d.Values {
+		for name := range values {
+			if _, known := schema.Get(name); !known {
+				delete(values, name)
+			}
+		}
+	}
+}
+
 // takeText takes a text out of values.
 func takeText(values map[string]any, name string) string {
 	text, _ := values[name].(string)

@@ -93,19 +93,8 @@ func repeat(ctx context.Context, t *turn.Turn, k store.Keyboard, run runs.Run, k
 	d := input.Repeat(run, start.RequestOf(t, run), key)
 	d.Notes = t.Deprecation(tool)
 	change(&d, tool)
-	dropLost(&d, tool)
+	d.DropLost(tool.InputSchema)
 	t.Working(ctx, show.ActivityOf(*tool))
 	_, err := start.Proceed(ctx, t, d)
 	return err
-}
-
-// dropLost takes away the values of inputs that a tool has lost since.
-func dropLost(d *input.Draft, tool *registry.Tool) {
-	for _, values := range d.Values {
-		for name := range values {
-			if _, known := tool.InputSchema.Get(name); !known {
-				delete(values, name)
-			}
-		}
-	}
 }

@@ -90,6 +90,6 @@ func editDraft(t *turn.Turn, run runs.Run, tool *registry.Tool) input.Draft {
 	d := input.Repeat(run, start.RequestOf(t, run), pressKey(t))
 	d.Notes = t.Deprecation(tool)
 	input.RedrawSeeds(&d, run)
-	dropLost(&d, tool)
+	d.DropLost(tool.InputSchema)
 	return d
 }

@@ -150,7 +150,7 @@ func goOn(ctx context.Context, t *turn.Turn, k store.Keyboard, run runs.Run, nex
 		value = []any{files[0].Ref}
 	}
 	d.Replace(runs.FromReply, f.Name, value)
-	dropLost(&d, tool)
+	d.DropLost(tool.InputSchema)
 	if done, err := change(&d, tool); done || err != nil {
 		return err
 	}

@@ -232,6 +232,23 @@ func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run 
 	return all[i], true, nil
 }
 
+// LastHere gives the person's run that the message replied to asked for or shows, else the last one that was asked for in this chat. status,
+// if there is one, is the only one that counts.
+func LastHere(ctx context.Context, t *turn.Turn, status runs.Status) (run runs.Run, ok bool, err error) {
+	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: status, Limit: whyLooksBack})
+	if err != nil {
+		return run, false, fmt.Errorf("find the last run: %w", err)
+	}
+	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !askedHere(t, run) })
+	if t.ReadByOthers() {
+		list = here
+	}
+	if run, ok, err = runRepliedTo(ctx, t, here, list); ok || err != nil || len(here) == 0 {
+		return run, ok, err
+	}
+	return here[0], true, nil
+}
+
 // explainRun tells of a run under a title.
 func explainRun(ctx context.Context, t *turn.Turn, run runs.Run, text chat.Text) error {
 	for _, f := range run.Tool.InputSchema.Ordered() {

@@ -21,7 +21,7 @@ import (
 func TestEveryTextExists(t *testing.T) {
 	t.Parallel()
 	texts := map[string]any{}
-	for _, room := range []string{"chat", "results", "saying", "sitework", "asking"} {
+	for _, room := range []string{"chat", "results", "saying", "sitework", "asking", "missions"} {
 		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "i18n", "texts", room+".en.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, name := range []string{"photo.jpg", "video.mp", "voice.ogg", "audio.mp", "sticker.webp", "result.txt", "result.json", "command.NAME", "example.png"} {
 		delete(said, name)
 	}
-	for _, c := range ownCommands(turn.Operator{}, true, true) {
+	for _, c := range ownCommands(turn.Operator{}, offers{true, true, true}) {
 		said["command."+c.Name] = true
 		for _, f := range c.Inputs {
 			said["takes."+f.Name] = true

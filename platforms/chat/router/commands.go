@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/chains"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
@@ -30,16 +31,19 @@ func takesText(name string) registry.InputField {
 // Commands are the bot's own, which no tool can have: "/settings".
 func Commands() []string {
 	names := []string{"/" + start.UseWith}
-	for _, c := range ownCommands(turn.Operator{}, true, true) {
+	for _, c := range ownCommands(turn.Operator{}, offers{true, true, true}) {
 		names = append(names, "/"+c.Name)
 	}
 	return names
 }
 
+// offers tells what there is beside the tools.
+type offers struct{ site, agent, missions bool }
+
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
 // Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of the site
-// and of the agent are there where these are.
-func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
+// of the agent and of missions are there where these are.
+func ownCommands(o turn.Operator, has offers) turn.Commands {
 	list := turn.Commands{
 		{Name: "start", Do: menus.StartCommand},
 		{Name: "help", Do: told(menus.HelpCommand), Inputs: takesTool(false)},
@@ -67,12 +71,19 @@ func ownCommands(o turn.Operator, site, agent bool) turn.Commands {
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
 		{Name: "improve", Do: told(menus.ImproveCommand), Shared: true, Inputs: registry.InputSchema{takesText("prompt")}},
 	}
-	if site {
+	if has.missions {
+		list = append(list,
+			turn.Command{Name: "again", Do: chains.AgainCommand, Shared: true, Inputs: registry.InputSchema{takesText("times")}},
+			turn.Command{Name: "batch", Do: chains.BatchCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
+				registry.InputField{Name: "file", Type: registry.TypeFile, Multiple: true})},
+			turn.Command{Name: "save", Do: told(chains.SaveCommand), Inputs: registry.InputSchema{takesText("command")}})
+	}
+	if has.site {
 		list = append(list,
 			turn.Command{Name: "post", Do: told(sitemenu.PostCommand), Inputs: registry.InputSchema{takesText("words"), {Name: "photo", Type: registry.TypeImage}}},
 			turn.Command{Name: "site", Do: told(sitemenu.SiteCommand)})
 	}
-	if agent {
+	if has.agent {
 		list = append(list, turn.Command{Name: "forget", Do: told(func(ctx context.Context, t *turn.Turn) error {
 			if err := t.Services.Agent.Forget(ctx, t); err != nil {
 				return err

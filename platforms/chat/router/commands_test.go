@@ -20,7 +20,7 @@ func TestCommandListPrefersWhatIsUsed(t *testing.T) {
 		tools = append(tools, &registry.Tool{ToolID: fmt.Sprint(i), DisplayName: "Tool", CommandName: fmt.Sprintf("/tool%02d", i)})
 	}
 	tools = append(tools, &registry.Tool{ToolID: "h", DisplayName: "Mine", CommandName: "/help"}, &registry.Tool{ToolID: "n", DisplayName: "None"})
-	bot := ownCommands(turn.Operator{}, true, true)
+	bot := ownCommands(turn.Operator{}, offers{true, true, true})
 	own := len(bot)
 	limits := chat.CommandLimits{Max: own + 3, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 10}
 	list := commandList{limits: limits, bot: bot, tools: tools, uses: map[string]int64{"17": 5, "4": 9}}.in(inEnglish(t), chat.ChatPrivate)

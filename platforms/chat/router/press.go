@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/chat/chains"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
@@ -121,6 +122,14 @@ func presses() map[string]press {
 		"stool":    {onSite(sitemenu.PressTool), always},
 		"place":    {onSite(plain(sitemenu.PressPlace)), always},
 		"into":     {onSite(sitemenu.PressInto), always},
+		"mgo":      {onMissions(chains.PressConfirm), once},
+		"mno":      {onMissions(chains.PressDecline), always},
+		"mstop":    {onMissions(chains.PressStop), always},
+		"mfailed":  {onMissions(chains.PressFailed), once},
+		"legyes":   {onMissions(chains.PressLegConfirm), always},
+		"legno":    {onMissions(chains.PressLegDecline), always},
+		"chshare":  {onMissions(chains.PressShare), always},
+		"chdel":    {onMissions(chains.PressDelete), always},
 		"askstop":  {toAgent(turn.Agent.Stop), always},
 		"askyes":   {toAgent(turn.Agent.Confirm), once},
 		"askno":    {toAgent(turn.Agent.Decline), once},
@@ -139,6 +148,16 @@ func onSite(do func(context.Context, *turn.Turn, store.Keyboard, int) error) fun
 			return t.Alert(ctx, "press.tooOld")
 		}
 		return do(ctx, t, k, n)
+	}
+}
+
+// onMissions makes a press of what needs missions: where there are none any more, the button is too old.
+func onMissions(do func(context.Context, *turn.Turn, store.Keyboard) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
+	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error {
+		if t.Services.Missions == nil {
+			return t.Alert(ctx, "press.tooOld")
+		}
+		return do(ctx, t, k)
 	}
 }
 

@@ -37,8 +37,9 @@ type Config struct {
 	Operator    turn.Operator
 	DefaultTool turn.Saying // see turn.Services
 	Example     func(language string) (turn.Example, error)
-	Agent       turn.Agent // nil: no model is connected
-	Site        turn.Site  // nil: there is none
+	Agent       turn.Agent    // nil: no model is connected
+	Site        turn.Site     // nil: there is none
+	Missions    turn.Missions // nil: there are none
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
 	Acknowledged func(platform string, after time.Duration)
 
@@ -88,7 +89,8 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), presence: alive, inbox: inbox{cfg.Pool, d.Store().Writer, alive.id}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Commands: ownCommands(cfg.Operator, cfg.Site != nil, cfg.Agent != nil), Log: cfg.Logger.With("component", "chat"),
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions,
+		Commands: ownCommands(cfg.Operator, offers{cfg.Site != nil, cfg.Agent != nil, cfg.Missions != nil}), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
 	return r, nil

@@ -102,6 +102,9 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 	if where.Asked != "" && run.ConfirmedAt == nil && !HasFiles(run) {
 		return nil // the answer of the model that asked tells it
 	}
+	if where.Quiet && run.Status != runs.StatusSucceeded {
+		return nil // what it is part of tells it at its end
+	}
 	unlock := d.live.lock(run.ID)
 	defer unlock()
 	rec, err := d.store.Deliveries.Begin(ctx, run)

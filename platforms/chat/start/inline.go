@@ -96,7 +96,7 @@ func readyQuote(ctx context.Context, t *turn.Turn, tool *registry.Tool, words st
 	if d.Read(tool, words, nil) != nil {
 		return q, false, nil
 	}
-	bound, err := bindDraft(ctx, t, d)
+	bound, err := Bind(ctx, t, d)
 	var bad *registry.Error
 	if errors.As(err, &bad) && bad.Code != registry.CodeInternal {
 		return q, false, nil // such words are no value of its inputs

@@ -220,7 +220,7 @@ func warnOfLimits(ctx context.Context, t *turn.Turn, run runs.Run) {
 
 // PriceOf prices a tool with the person's settings and what a draft has of it.
 func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, error) {
-	bound, err := bindDraft(ctx, t, d)
+	bound, err := Bind(ctx, t, d)
 	if err != nil {
 		return billing.Quote{}, err
 	}
@@ -231,8 +231,8 @@ func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, e
 	return quote, nil
 }
 
-// bindDraft gives a draft's inputs their values, for a look at what it would be.
-func bindDraft(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) {
+// Bind gives a draft's inputs their values, for a look at what it would be.
+func Bind(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) {
 	values, err := withChatValues(ctx, t, d)
 	if err != nil {
 		return runs.Bound{}, err

@@ -46,6 +46,9 @@ type KeyboardState struct {
 	Meant  chat.MessageRef   `json:"meant,omitzero"`   // the message that what comes of it answers
 	View   SettingsView      `json:"view,omitzero"`
 	Site   SiteView          `json:"site,omitzero"`
+	// Mission is a mission's id, Chain a chain's.
+	Mission string `json:"mission,omitempty"`
+	Chain   string `json:"chain,omitempty"`
 	// Placed tells that whose buttons they are can put the result into the site.
 	Placed bool `json:"placed,omitempty"`
 	// Next are the tools that go on with the result, at most one for each of registry.Follows.

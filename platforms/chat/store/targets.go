@@ -22,6 +22,8 @@ type Target struct {
 	Asked string `json:"asked,omitempty"`
 	// Replaces is the message whose picture the result's takes the place of, where it was asked for from under one.
 	Replaces chat.MessageRef `json:"replaces,omitzero"`
+	// Quiet: a run of several, whose end tells what failed. Only results are shown.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Encode writes a target as it is kept with the run.

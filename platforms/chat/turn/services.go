@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -35,6 +36,7 @@ type Services struct {
 	Example     func(language string) (Example, error) // shown to who comes for the first time; nil: none
 	Agent       Agent                                  // nil: no model is connected
 	Site        Site                                   // nil: there is none
+	Missions    Missions                               // nil: there are none
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
@@ -88,6 +90,19 @@ type Agent interface {
 	Rewrite(ctx context.Context, t *Turn, tool *registry.Tool, input registry.InputField, prompt string) (better string, refused chat.Text, err error)
 	// Forget ends what is being answered for the person and forgets what was said in this chat.
 	Forget(ctx context.Context, t *Turn) error
+}
+
+// Missions carries out several runs under one confirmation, and keeps them as chains; *missions.Service is one.
+type Missions interface {
+	Plan(ctx context.Context, accountID, key string, d missions.Draft) (missions.Mission, error)
+	Confirm(ctx context.Context, missionID, accountID, hash string) (missions.Mission, error)
+	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
+	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
+	MaxBatch() int
+	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
+	DeleteChain(ctx context.Context, chainID, accountID string) error
+	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
+	Chains(ctx context.Context, accountID string) ([]missions.Chain, error)
 }
 
 // Example is a tried one: a tool, words for it, and what it made of them.

@@ -19,6 +19,7 @@ type missionBody struct {
 	EscalationURL string            `json:"escalationUrl,omitempty"`
 	Totals        map[string]string `json:"totals"` // exact decimals by currency
 	Promise       billing.NanoUSD   `json:"promiseNanoUsd"`
+	Independent   bool              `json:"independent,omitempty"`
 	Legs          []legBody         `json:"legs"`
 	Warnings      []string          `json:"warnings,omitempty"`   // what was taken back, but perhaps not whole
 	Unresolved    []unresolvedBody  `json:"unresolved,omitempty"` // what could not be taken back: somebody has to
@@ -77,7 +78,7 @@ type unresolvedBody struct {
 
 func bodyOf(m missions.Mission) missionBody {
 	b := missionBody{
-		MissionID: m.ID, Title: m.Title, Status: m.Status, Hash: m.Hash, Currency: m.Currency, EscalationURL: m.EscalationURL, Totals: m.Totals, Promise: m.Promised,
+		MissionID: m.ID, Title: m.Title, Status: m.Status, Hash: m.Hash, Currency: m.Currency, EscalationURL: m.EscalationURL, Totals: m.Totals, Promise: m.Promised, Independent: m.Independent,
 		Legs: make([]legBody, len(m.Legs)), Warnings: m.Warnings(), CreatedAt: m.CreatedAt, ConfirmedAt: m.ConfirmedAt, EndedAt: m.EndedAt,
 	}
 	if m.Status == missions.AwaitingConfirmation {

@@ -79,7 +79,8 @@ func draftSchema() object {
 	text := object{"type": "string"}
 	return object{"type": "object", "required": []string{"title", "legs"}, "properties": object{
 		"title": text, "currency": object{"type": "string", "pattern": "^[A-Z]{3}$", "default": "USD"}, "escalationUrl": object{"type": "string", "description": "Where to turn when something can't be taken back"},
-		"legs": object{"type": "array", "minItems": 1, "maxItems": 32, "items": legSchema()},
+		"independent": object{"type": "boolean", "default": false, "description": "The legs need nothing of each other: all begin at once, and one that fails costs nothing but itself"},
+		"legs":        object{"type": "array", "minItems": 1, "items": legSchema(), "description": "At most 32; of independent ones as many as a batch may have here"},
 	}}
 }
 

@@ -46,6 +46,7 @@ type frame struct {
 	Framed    bool   // it is shown in a Mini App
 	Gallery   bool   // there is a gallery
 	Drawings  bool   // there are drawings
+	Chains    bool   // there are chains and missions
 }
 
 // Show draws a page for a known account; its session may not be in a cookie yet.
@@ -60,7 +61,7 @@ func (p *Pages) ShowAs(w http.ResponseWriter, r *http.Request, a users.Account, 
 		return err
 	}
 	p.write(w, r, p.d.Voice(r, a), status, name, frame{
-		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery, Drawings: p.d.cfg.Drawings,
+		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery, Drawings: p.d.cfg.Drawings, Chains: p.d.cfg.Chains,
 	})
 	return nil
 }

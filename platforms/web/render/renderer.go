@@ -45,6 +45,8 @@ type Config struct {
 	Gallery bool
 	// Drawings tells that there are drawings.
 	Drawings bool
+	// Chains tells that there are chains and missions.
+	Chains bool
 	// Talks tells that there is a conversation.
 	Talks bool
 }

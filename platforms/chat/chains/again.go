@@ -1,0 +1,61 @@
+package chains
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/start"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// AgainCommand runs once more what the message replied to shows, else what was run last in this chat, with fresh seeds. A number asks for
+// it so many times: then the total is shown first.
+func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	times := 1
+	if typed := strings.TrimSpace(t.In.Text); typed != "" {
+		var err error
+		if times, err = strconv.Atoi(typed); err != nil || times < 1 {
+			return turn.Nothing, t.Tell(ctx, "again.times")
+		}
+	}
+	run, ok, err := menus.LastHere(ctx, t, "")
+	if err != nil {
+		return turn.Nothing, err
+	}
+	if !ok {
+		return turn.Nothing, t.Tell(ctx, "again.none")
+	}
+	tool, ok := t.Tools.Resolve(run.Tool.ToolID)
+	if !ok {
+		return turn.Nothing, t.Tell(ctx, "tool.gone")
+	}
+	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
+		return turn.Nothing, err
+	}
+	if times == 1 {
+		return start.Proceed(ctx, t, anew(t, run, tool))
+	}
+	if refused, err := tooMany(ctx, t, times); refused || err != nil {
+		return turn.Nothing, err
+	}
+	drafts := make([]input.Draft, times)
+	for i := range drafts {
+		drafts[i] = anew(t, run, tool)
+	}
+	return propose(ctx, t, tool, drafts)
+}
+
+// anew is a draft of what an earlier run was made of, with fresh seeds.
+func anew(t *turn.Turn, run runs.Run, tool *registry.Tool) input.Draft {
+	asked := start.NewDraft(t, tool)
+	d := input.Repeat(run, asked.Request, asked.Key)
+	d.Notes, d.Anew = asked.Notes, true
+	input.FreshSeed(&d, tool.InputSchema)
+	d.DropLost(tool.InputSchema)
+	return d
+}

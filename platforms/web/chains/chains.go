@@ -1,0 +1,201 @@
+// Package chains draws the pages of chains and missions: /chains lists those of an account, /chains/build makes a chain of tools, whose outputs
+// are chosen as inputs of later ones, and /chains/missions/{id} shows how far a mission is.
+package chains
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+
+	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// Path is the list; what is built and the missions lie below.
+const Path = "/chains"
+
+// Missions is missions.Service.
+type Missions interface {
+	Confirm(ctx context.Context, missionID, accountID, hash string) (missions.Mission, error)
+	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
+	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
+	List(ctx context.Context, accountID, before string) ([]missions.Mission, error)
+	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
+	DeleteChain(ctx context.Context, chainID, accountID string) error
+	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
+	Chains(ctx context.Context, accountID string) ([]missions.Chain, error)
+}
+
+// Config wires the pages; all is required.
+type Config struct {
+	Render   *render.Renderer
+	Registry *catalog.Registry
+	Missions Missions
+}
+
+type server struct {
+	Config
+	pages *render.Pages
+}
+
+// Routes gives the addresses of the pages.
+func Routes(cfg Config) ([]door.Route, error) {
+	drawn, err := cfg.Render.Pages(templateFiles, func(i18n.Voice) template.FuncMap { return nil })
+	if err != nil {
+		return nil, err
+	}
+	s := server{cfg, drawn}
+	return []door.Route{
+		door.ForPeople("GET "+Path, door.Read, s.told(s.list)),
+		door.ForPeople("GET "+Path+"/build", door.Read, s.told(s.blank)),
+		door.ForPeople("GET "+Path+"/build/{id}", door.Read, s.told(s.edit)),
+		door.ForPeople("POST "+Path+"/build", door.Person, s.told(s.build)),
+		door.ForPeople("POST "+Path+"/{id}/{deed}", door.Person, s.told(s.press)),
+		door.ForPeople("GET "+Path+"/missions/{id}", door.Read, s.told(s.mission)),
+		door.ForPeople("POST "+Path+"/missions/{id}/confirm", door.Person, s.told(s.confirm)),
+		door.ForPeople("POST "+Path+"/missions/{id}/cancel", door.Person, s.told(s.cancel)),
+	}, nil
+}
+
+type page = func(w http.ResponseWriter, r *http.Request, a users.Account) error
+
+// told says of what is not there, or is another's, that there is nothing.
+func (s server) told(p page) page {
+	return func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		err := p(w, r, a)
+		if errors.Is(err, missions.ErrNotFound) {
+			return problem.ErrNothingThere
+		}
+		return err
+	}
+}
+
+// listed is a chain in the list.
+type listed struct {
+	missions.Chain
+	Steps []string // names of its tools
+}
+
+func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	own, err := s.Missions.Chains(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	begun, err := s.Missions.List(r.Context(), a.ID, "")
+	if err != nil {
+		return err
+	}
+	var data struct {
+		Chains   []listed
+		Missions []missions.Mission
+	}
+	data.Missions = begun
+	for _, c := range own {
+		one := listed{Chain: c}
+		for _, leg := range c.Legs {
+			one.Steps = append(one.Steps, s.tool(leg.Tool).DisplayName)
+		}
+		data.Chains = append(data.Chains, one)
+	}
+	return s.show(w, r, a, "chains", "chains.title", "", data)
+}
+
+// tool gives a tool by its id; of one that is gone only the id is known.
+func (s server) tool(id string) registry.Tool {
+	if found, ok := s.Registry.Snapshot().Resolve(id); ok {
+		return *found
+	}
+	return registry.Tool{ToolID: id, DisplayName: id}
+}
+
+func (s server) show(w http.ResponseWriter, r *http.Request, a users.Account, name, title, wrong string, data any) error {
+	status := http.StatusOK
+	if wrong != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	return s.pages.ShowAs(w, r, a, status, name, render.View{
+		Title: s.Render.Voice(r, a).Line(title), Place: "tools", Scripts: []string{"mission.js"}, Problem: wrong, Data: data,
+	})
+}
+
+// press does what a button beside a chain says.
+func (s server) press(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	c, err := s.Missions.Chain(r.Context(), r.PathValue("id"), a.ID)
+	if err != nil {
+		return err
+	}
+	deed := r.PathValue("deed")
+	switch deed {
+	case "share":
+		c.Visibility = missions.Public
+		_, err = s.Missions.SaveChain(r.Context(), c)
+	case "keep":
+		c.Visibility = missions.Private
+		_, err = s.Missions.SaveChain(r.Context(), c)
+	case "delete":
+		err = s.Missions.DeleteChain(r.Context(), c.ID, a.ID)
+	default:
+		err = problem.ErrNothingThere
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, Path+"?done=chain-"+deed, http.StatusSeeOther)
+	return nil
+}
+
+func (s server) mission(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	m, err := s.Missions.Get(r.Context(), r.PathValue("id"), a.ID)
+	if err != nil {
+		return err
+	}
+	return s.showMission(w, r, a, m, "")
+}
+
+func (s server) showMission(w http.ResponseWriter, r *http.Request, a users.Account, m missions.Mission, wrong string) error {
+	return s.show(w, r, a, "mission", "chains.mission", wrong, &m)
+}
+
+// confirm takes the person's word to what the page has shown.
+func (s server) confirm(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if err := request.MayApprove(r); err != nil {
+		return err
+	}
+	m, err := s.Missions.Confirm(r.Context(), r.PathValue("id"), a.ID, r.PostFormValue("hash"))
+	var gate *runs.GateError
+	var poor billing.ErrInsufficient
+	if errors.As(err, &gate) || errors.As(err, &poor) {
+		why := s.Render.Explain(r, a, err).Detail
+		if m, err = s.Missions.Get(r.Context(), r.PathValue("id"), a.ID); err == nil {
+			return s.showMission(w, r, a, m, why)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, Path+"/missions/"+m.ID, http.StatusSeeOther)
+	return nil
+}
+
+func (s server) cancel(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	m, err := s.Missions.Cancel(r.Context(), r.PathValue("id"), a.ID)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, Path+"/missions/"+m.ID, http.StatusSeeOther)
+	return nil
+}
