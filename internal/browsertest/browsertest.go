@@ -191,6 +191,12 @@ func Is(t testing.TB, ctx context.Context, script string) bool {
 	return ok
 }
 
+// Leave runs a script that leads away from the page. It runs once the page has answered: a page that is left meanwhile never does.
+func Leave(t testing.TB, ctx context.Context, script string) {
+	t.Helper()
+	Is(t, ctx, "setTimeout(() => { "+script+" }), true")
+}
+
 // Becomes waits until a script gives what JavaScript takes for true, on whatever page is there by then. What a page was asked that was left meanwhile may never be
 // answered: it is asked anew.
 func Becomes(t testing.TB, ctx context.Context, script string) {
