@@ -16,10 +16,10 @@ var sizes = map[string][]string{
 	"contactsheet.json": {"640", "96"},
 	"filmlook.json":     {"1280", "96"},
 	"poster.json":       {"1024", "96", "768", "72"},
-	"wallpaper.json":    {"1024", "96", "640", "64"},
+	"wallpaper.json":    {"1024", "320", "640", "200"},
 }
 
-// Small gives the bundled workflows with pictures of under a hundred pixels, which take the embedded engine no time. In full size the race
+// Small gives the bundled workflows with small pictures, which take the embedded engine no time. In full size the race
 // detector makes seconds of each.
 func Small(t testing.TB) fs.FS {
 	t.Helper()
