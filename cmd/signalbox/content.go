@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -29,13 +30,14 @@ import (
 // sitePath is where visitors find the site, unless SITE_HOST names a host of its own.
 const sitePath = "/site"
 
-// contents is the site: its tools, and what visitors see.
+// contents is the sites: their tools, and what visitors see.
 type contents struct {
 	*house
 	store  *store.Store
 	tools  *content.Provider
-	public *site.Server
-	base   *url.URL // the address that links have; nil: where the site is
+	public *site.Sites
+	shown  site.Config // of the house's site
+	base   *url.URL    // the address that links have; nil: where the site is
 }
 
 // open makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
@@ -62,14 +64,15 @@ func (c *contents) open() (service, error) {
 		file, _, err := c.media.OpenMedia(ctx, ref)
 		return file, err
 	}
-	c.public, err = site.New(site.Config{
+	c.shown = site.Config{
 		Store: c.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Editor: c.editorOrigin(), Logger: c.log.With("component", "site"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
-	})
-	if err != nil {
+		Works:  c.worksOn,
+	}
+	if c.public, err = site.NewSites(c.shown); err != nil {
 		return service{}, err
 	}
 	var embedder content.Embedder
@@ -79,10 +82,33 @@ func (c *contents) open() (service, error) {
 		}
 	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Links: c.public, Made: c.madeBy, Operator: c.isOperator, Embedder: embedder, Logger: c.log.With("component", "site"),
-		Link: func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Operator: c.isOperator, Embedder: embedder, Logger: c.log.With("component", "site"),
+		Links: func(slug string) content.Links { return c.public.Of(slug) },
+		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
 	return calls(content.Service, c.tools), nil
+}
+
+// named finds the site that a command names by its slug.
+func (c *contents) named(ctx context.Context, slug string) (store.Site, error) {
+	found, err := c.store.Site(ctx, slug)
+	if errors.Is(err, store.ErrNotFound) || err == nil && found.Off {
+		return found, fmt.Errorf("site: there is none with the slug %q that is switched on: it is the part of its address behind %s/", slug, sitePath)
+	}
+	return found, err
+}
+
+// only gives what serves one site by itself, with all that belongs to it below its own start.
+func (c *contents) only(ctx context.Context, slug string) (*site.Server, error) {
+	if _, err := c.named(ctx, slug); err != nil {
+		return nil, err
+	}
+	cfg := c.shown
+	cfg.Slug = slug
+	if c.base == nil {
+		cfg.Base = c.public.Of(slug).Base()
+	}
+	return site.New(cfg)
 }
 
 // address is the address of the site's start, and that of the page where its visitors sign in, where they can.
@@ -105,27 +131,41 @@ func (c *contents) address() (base *url.URL, signIn string) {
 	return base, "/signin"
 }
 
-// imported adds a photo from outside to the site, where who imported it works on one.
+// imported adds a photo from outside to the site that it was imported for, where who imported it works on that.
 func (c *contents) imported(ctx context.Context, accountID string, photo photos.Imported) error {
-	house, err := c.store.Site(ctx, store.House)
+	to, err := c.tools.Site(ctx, photo.Site)
 	if err != nil {
 		return err
 	}
-	role, err := c.tools.Role(ctx, house, accountID)
+	role, err := c.tools.Role(ctx, to, accountID)
 	if err != nil || role == store.None {
 		return err
 	}
-	return c.tools.AddImage(ctx, c.store.In(house, accountID), accountID, store.Image{
+	return c.tools.AddImage(ctx, c.store.In(to, accountID), accountID, store.Image{
 		ID: photo.Ref, Filename: photo.Name, Description: photo.Alt, Attribution: map[string]any{"html": photo.Credit.HTML, "text": photo.Credit.Text, "provider": photo.Credit.Provider, "photoId": photo.Credit.PhotoID},
 	})
 }
 
-// desk is the site for chats.
-func (c *contents) desk() sitedesk.Desk {
-	return sitedesk.Desk{Tools: c.tools, Store: c.store, Media: c.media}
+// worksOn reports whether who sent the request of ctx has a role in a site.
+func (c *contents) worksOn(ctx context.Context, slug string) bool {
+	visitor, in := web.Caller(ctx)
+	if !in {
+		return false
+	}
+	found, err := c.store.Site(ctx, slug)
+	if err != nil {
+		return false
+	}
+	role, err := c.tools.Role(ctx, found, visitor.ID)
+	return err == nil && role != store.None
 }
 
-// works reports whether an account works on the site.
+// desk is the sites for chats.
+func (c *contents) desk() sitedesk.Desk {
+	return sitedesk.Desk{Tools: c.tools, Store: c.store, Media: c.media, Start: func(slug string) string { return c.public.Of(slug).Base().String() + "/" }}
+}
+
+// works reports whether an account works on any site.
 func (c *contents) works(ctx context.Context, accountID string) (bool, error) {
 	return c.desk().Works(ctx, accountID)
 }
@@ -133,7 +173,7 @@ func (c *contents) works(ctx context.Context, accountID string) (bool, error) {
 // api is the site's content over HTTP.
 func (c *contents) api() http.Handler {
 	return siteapi.Handler(siteapi.Config{
-		Site: c.tools, Media: c.media, Caller: web.Caller, Logger: c.log.With("component", "site"),
+		Site: func(slug string) siteapi.Site { return c.tools.In(slug) }, Media: c.media, Caller: web.Caller, Logger: c.log.With("component", "site"),
 		Put: func(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, error) {
 			ref, _, err := c.runs.PutMedia(ctx, accountID, r, name)
 			var full *assets.LimitError

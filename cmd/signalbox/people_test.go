@@ -29,7 +29,7 @@ var accountColumns = map[string]bool{
 	"asset_owners.account_id": true, "asset_uses.account_id": false, "runs.account_id": true, "user_identities.user_id": true, "user_keys.user_id": true, "user_limits.user_id": true,
 	"user_link_codes.user_id": true, "user_preferences.user_id": true, "user_presets.user_id": true, "user_sessions.user_id": true,
 	"ledger_accounts.owner": false, "ledger_transfers.owner": false, "user_audit.account_id": false,
-	"site_members.account_id": true, "site_shown.account_id": true,
+	"site_chat_roles.account_id": true, "site_members.account_id": true, "site_shown.account_id": true,
 	"gallery_items.account_id": true, "webhook_endpoints.account_id": true, "web_answers.account_id": false, // answers last a day
 	// Whose payments and orders are is found by the survivor's id, and a count of wrong codes lasts an hour.
 	"payments.account_id": false, "payment_orders.account_id": false, "payment_guesses.account_id": false,
@@ -95,6 +95,7 @@ func TestOnePerson(t *testing.T) {
 		exec(`INSERT INTO chat_questions (run_id, id, platform, chat, account_id, state, expires_at) VALUES (gen_random_uuid(), 'q', 'discord', '1', $1, '{}', now())`, bob.ID)
 		exec(`INSERT INTO chat_deliveries (run_id, platform, account_id) VALUES (gen_random_uuid(), 'discord', $1)`, bob.ID)
 		exec(`INSERT INTO site_members (site_id, account_id, role) SELECT id, $1, 'editor' FROM sites`, bob.ID)
+		exec(`INSERT INTO site_chat_roles (site_id, account_id, admin) SELECT id, $1, true FROM sites`, bob.ID)
 		exec(`INSERT INTO site_shown (account_id, site_id, tool, subject, touches) SELECT $1, id, 'deletePage', '', '[]' FROM sites`, bob.ID)
 		if _, err := people.NewSession(ctx, users.Session{AccountID: bob.ID}); err != nil {
 			t.Fatal(err)

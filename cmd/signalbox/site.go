@@ -18,6 +18,7 @@ type siteCommand struct {
 
 type siteExport struct {
 	Out  string `required:"" placeholder:"DIR" help:"Folder to write to; it is made where it is missing."`
+	Site string `placeholder:"SLUG" default:"house" help:"Site to write: that of a group by its slug, or the house's."`
 	Base string `placeholder:"URL" help:"Address that the files will have, such as https://www.example.com. Empty: that of the site now."`
 }
 
@@ -64,7 +65,11 @@ func (x siteExport) export(ctx context.Context, a *app) (n int, err error) {
 	if _, err := a.content.open(); err != nil {
 		return 0, err
 	}
-	err = a.content.public.Export(ctx, func(name string, content []byte) error {
+	public, err := a.content.only(ctx, x.Site)
+	if err != nil {
+		return 0, err
+	}
+	err = public.Export(ctx, func(name string, content []byte) error {
 		file := filepath.Join(x.Out, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err

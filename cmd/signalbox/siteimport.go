@@ -17,6 +17,7 @@ import (
 
 type siteImport struct {
 	Dir     string `arg:"" help:"Folder of Markdown files, with their pictures."`
+	Site    string `placeholder:"SLUG" default:"house" help:"Site to bring it into: that of a group by its slug, or the house's."`
 	Replace bool   `help:"Have pages and posts that are there under the same slug take what the files say. Without: they are left as they are."`
 }
 
@@ -36,7 +37,7 @@ func (x siteImport) Run(e env) error {
 		if _, err := a.content.open(); err != nil {
 			return err
 		}
-		return a.content.importFolder(e.ctx, dir.FS(), x.Replace, report.tell)
+		return a.content.importFolder(e.ctx, x.Site, dir.FS(), x.Replace, report.tell)
 	})
 	if err != nil {
 		return err
@@ -44,15 +45,15 @@ func (x siteImport) Run(e env) error {
 	return report.end()
 }
 
-// importFolder brings a folder of Markdown into the house's site.
-func (c *contents) importFolder(ctx context.Context, files fs.FS, replace bool, tell func(folder.Result)) error {
-	house, err := c.store.Site(ctx, store.House)
+// importFolder brings a folder of Markdown into the site with a slug.
+func (c *contents) importFolder(ctx context.Context, slug string, files fs.FS, replace bool, tell func(folder.Result)) error {
+	to, err := c.named(ctx, slug)
 	if err != nil {
 		return err
 	}
-	site := c.store.In(house, "")
+	site := c.store.In(to, "")
 	return folder.Import(ctx, files, folder.Config{
-		Content: site, Links: c.public, Language: house.Language, Replace: replace,
+		Content: site, Links: c.public.Of(slug), Language: to.Language, Replace: replace,
 		Keep: func(ctx context.Context, content []byte, name string) (string, error) {
 			return c.tools.KeepPicture(ctx, "", name, bytes.NewReader(content))
 		},

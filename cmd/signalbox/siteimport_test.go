@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/providers/content/store"
 )
 
 func TestSiteImport(t *testing.T) {
@@ -34,7 +36,7 @@ func TestSiteImport(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		report := newImportReport(&out)
-		if err := a.content.importFolder(t.Context(), files, replace, report.tell); err != nil {
+		if err := a.content.importFolder(t.Context(), store.House, files, replace, report.tell); err != nil {
 			t.Fatal(err)
 		}
 		err := report.end()
@@ -71,12 +73,32 @@ func TestSiteImport(t *testing.T) {
 			t.Errorf("got %q, %v", out, err)
 		}
 	})
+	t.Run("it goes into the site of a group, and nowhere that is no site", func(t *testing.T) {
+		if _, err := a.content.store.SwitchOn(t.Context(), store.Group{Platform: "telegram", Place: "chat:1"}, store.Site{Slug: "painters", Title: "Painters", Language: "de"}, "00000000-0000-4000-8000-000000000001"); err != nil {
+			t.Fatal(err)
+		}
+		files := fstest.MapFS{"kiln.md": {Data: []byte("---\ntitle: Ofen\nlanguage: de\n---\n[Wir](we.md)")}, "we.md": {Data: []byte("# Wir\n\nVier.")}, "en/kiln.md": {Data: []byte("---\ntitle: Kiln\nlanguage: en\n---\nHot.")}}
+		report := newImportReport(io.Discard)
+		if err := a.content.importFolder(t.Context(), "painters", files, false, report.tell); err != nil || report.end() != nil {
+			t.Fatal(err, report.end())
+		}
+		for path, want := range map[string]string{"/site/painters/kiln": `<a href="/site/painters/we">Wir</a>`, "/site/painters/en/kiln": "Hot.", "/site/painters/search?q=ofen": "/site/painters/kiln", "/site/painters/en/search?q=hot": "/site/painters/en/kiln"} {
+			w := httptest.NewRecorder()
+			a.content.public.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			if !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+		if err := a.content.importFolder(t.Context(), "poets", files, false, report.tell); err == nil || !strings.Contains(err.Error(), `"poets"`) {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("a folder without Markdown, and one that can't be written about, are errors", func(t *testing.T) {
 		if _, err := bring(fstest.MapFS{"a.txt": {}}, false); err == nil || !strings.Contains(err.Error(), ".md") {
 			t.Errorf("got %v", err)
 		}
 		report := newImportReport(full{})
-		if err := a.content.importFolder(t.Context(), folder, false, report.tell); err != nil || !errors.Is(report.end(), errFull) {
+		if err := a.content.importFolder(t.Context(), store.House, folder, false, report.tell); err != nil || !errors.Is(report.end(), errFull) {
 			t.Errorf("got %v", err)
 		}
 	})

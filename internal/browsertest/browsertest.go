@@ -5,7 +5,6 @@ package browsertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -197,8 +196,8 @@ func Leave(t testing.TB, ctx context.Context, script string) {
 	Is(t, ctx, "setTimeout(() => { "+script+" }), true")
 }
 
-// Becomes waits until a script gives what JavaScript takes for true, on whatever page is there by then. What a page was asked that was left meanwhile may never be
-// answered: it is asked anew.
+// Becomes waits until a script is true, on whatever page is there by then. What a page was asked that was left meanwhile may never be
+// answered, and a script may fail on a page that lacks what it looks at: it is asked anew.
 func Becomes(t testing.TB, ctx context.Context, script string) {
 	t.Helper()
 	wait, cancel := context.WithTimeout(ctx, patient)
@@ -210,7 +209,7 @@ func Becomes(t testing.TB, ctx context.Context, script string) {
 		if is {
 			return
 		}
-		if err != nil && !gone(err) && !errors.Is(err, context.DeadlineExceeded) || wait.Err() != nil {
+		if wait.Err() != nil {
 			said, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 			t.Fatalf("%s did not become true: %v\n%s", script, err, said)
 		}
@@ -224,16 +223,11 @@ func Becomes(t testing.TB, ctx context.Context, script string) {
 // lookEvery is how often a page is asked. A page would ask itself without delay, but one that comes back from Chromium's cache of pages may do so no more.
 const lookEvery = 50 * time.Millisecond
 
-// asked asks the page that is there now.
+// asked asks the page that is there now; what it does not have yet is not true.
 func asked(ctx context.Context, script string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+script+")"))
-}
-
-// gone reports whether a script failed because the page that it ran on was left.
-func gone(err error) bool {
-	return strings.Contains(err.Error(), "Inspected target navigated") || strings.Contains(err.Error(), "Cannot find context")
+	return chromedp.Run(ctx, chromedp.Evaluate[bool](`Boolean((`+script+`))`))
 }
 
 // Fits is a script that tells whether nothing of the page sticks out sideways.

@@ -82,7 +82,9 @@ func TestChainsInABrowser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.withMissions()
-	h.fakes.Set(studio(), framer(), sketch())
+	paints := studio()
+	paints.OutputSchema = paints.OutputSchema[:1] // what only makes files can be one step of several without a word of its own
+	h.fakes.Set(paints, framer(), sketch())
 	if _, err := h.reg.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +119,10 @@ func TestChainsInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("it runs from its form, and its mission is seen", func(t *testing.T) {
-		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(`#chains .button.primary`)), chromedp.WaitVisible(chromedp.CSS("#inputs")),
-			chromedp.SetValue(chromedp.CSS("[name=subject]"), "a lighthouse"))
-		until(t, ctx, ctrlEnter)
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(`#chains .button.primary`)), chromedp.WaitVisible(chromedp.CSS("#inputs")))
+		until(t, ctx, value("subject", "a lighthouse"))
+		browsertest.Becomes(t, ctx, `document.getElementById("quote").ariaBusy !== "true" && document.getElementById("quote").textContent.includes("$")`)
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#start")))
 		h.ends("studio", picture("picture"))
 		h.ends("framer", picture("framed"))
 		browsertest.Do(t, ctx, chromedp.WaitVisible(chromedp.CSS(".results img")))
@@ -146,7 +149,7 @@ func TestChainsInABrowser(t *testing.T) {
 		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#mission button.primary")))
 		browsertest.Becomes(t, ctx, `document.querySelector(".legs .tag")?.textContent === "running"`)
 		browsertest.Shot(t, ctx, "mission")
-		h.ends("sketch", registrytest.Text("text", "a pier"))
+		h.ends("sketch", picture("image"))
 		browsertest.Becomes(t, ctx, `document.getElementById("status")?.textContent === "done"`)
 	})
 	t.Run("it is changed, shared and deleted", func(t *testing.T) {
@@ -154,15 +157,15 @@ func TestChainsInABrowser(t *testing.T) {
 		if !browsertest.Is(t, ctx, `document.getElementById("from.2.image").value === "1.picture" && document.getElementById("as.1.prompt").value === "subject" && document.getElementById("value.2.wood").value === "pine"`) {
 			t.Error("the form has forgotten what was chosen")
 		}
-		browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS(`[id="value.2.wood"]`), "ash"), chromedp.Click(chromedp.CSS(`button[value="save"]`)), chromedp.WaitVisible(chromedp.CSS("#chains li")))
-		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(`form[action$="/share"] button`)), chromedp.WaitVisible(chromedp.CSS(`form[action$="/keep"]`)))
+		browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS(`[id="value.2.wood"]`), "ash"), chromedp.Click(chromedp.CSS(`button[value="save"]`)))
+		browsertest.Becomes(t, ctx, `document.querySelector("#chains li") !== null`)
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(`form[action$="/share"] button`)))
+		browsertest.Becomes(t, ctx, `document.querySelector('form[action$="/keep"]') !== null`)
 		if list := browsertest.Text(t, ctx, "#chains"); !strings.Contains(list, "version 3") || !strings.Contains(list, "shared") {
 			t.Errorf("the list says %q", list)
 		}
-		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)), chromedp.WaitVisible(chromedp.CSS(".notice.done")))
-		if list := browsertest.Text(t, ctx, "#chains"); !strings.Contains(list, "none yet") {
-			t.Errorf("the list says %q", list)
-		}
+		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)))
+		browsertest.Becomes(t, ctx, `document.getElementById("chains").textContent.includes("none yet")`)
 	})
 }
 

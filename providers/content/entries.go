@@ -33,10 +33,10 @@ func entryTools() []tool {
 		},
 		{
 			id: "updateEntry", title: "Update an entry", noun: "entry", names: "id", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updateEntry,
-			about: "Update an entry by id: slug, title, content or status. Merges: only what is sent changes, members of content too. archived takes it out of sight. Returns the entry.",
+			about: "Update an entry by id: slug, title, content or status. Merges: only what is sent changes, members of content too. archived takes it out of sight. With locale, title, content and status are those of another language, which archived takes away. Returns the entry.",
 			inputs: registry.InputSchema{
 				need(textInput("id", "The entry's id, as getEntry gives it.")), textInput("slug", "Its place in addresses, the only one in its collection."), textInput("title", "Its title."), content,
-				choiceInput("status", "published shows it, archived hides it.", store.Draft, store.Published, store.Archived),
+				choiceInput("status", "published shows it, archived hides it.", store.Draft, store.Published, store.Archived), localeInput(),
 			},
 		},
 		entryDeletion.tool("deleteEntry", "Delete entries", "Delete entries by ids. The first call shows what would go and changes nothing; confirmed then deletes exactly that, all or none. Returns requiresConfirmation with items, then deleted."),
@@ -69,7 +69,11 @@ func getEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 		q.CollectionID = collection.ID
 	}
 	entries, err := v.Entries(ctx, q)
-	return found(p.entryItems(entries, v.args.flag("includeContent"))), err
+	if err != nil {
+		return nil, err
+	}
+	items, err := p.entriesWith(ctx, v, entries, v.args.flag("includeContent"))
+	return found(items), err
 }
 
 // collection finds the collection that a call names.
@@ -142,8 +146,18 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err := p.entryContent(ctx, v, store.Entry{Kind: entries[0].Kind, Content: change}); err != nil {
 		return nil, err
 	}
+	locale, err := v.locale()
+	if err != nil {
+		return nil, err
+	}
+	if locale != "" {
+		return p.translateEntry(ctx, v, entries[0], "id", locale, change)
+	}
 	notes := p.bring(ctx, v, change, bodyField)
 	err = v.UpdateEntry(ctx, id, func(e *store.Entry) error {
+		if err := v.stillAt(e.Version, e.Title); err != nil {
+			return err
+		}
 		if v.args.has("slug") {
 			e.Slug = slugOf(v.args.text("slug"))
 		}

@@ -36,17 +36,48 @@ func (p *Provider) UseAt(ctx context.Context, account, toolID string, inputs map
 	return p.doAt(ctx, c, version)
 }
 
-// admit gives the house's site to an account that has at least a role in it.
+// admit gives the site to an account that has at least a role in it.
 func (p *Provider) admit(ctx context.Context, account string, least store.Role) (store.Site, store.Content, error) {
-	site, err := p.cfg.Store.Site(ctx, store.House)
+	site, err := p.Site(ctx, "")
 	if err != nil {
 		return site, store.Content{}, err
 	}
 	role, err := p.Role(ctx, site, account)
-	if err == nil && !(tool{role: least}).allows(role) {
+	if err == nil && !role.Covers(least) {
 		err = registry.Say(registry.CodeUnauthorized, said.SiteRoleNeeded, "role", least, "own", role)
 	}
 	return site, p.cfg.Store.In(site, account), err
+}
+
+// Worked is a site with the role that somebody has in it.
+type Worked struct {
+	store.Site
+	Role store.Role `json:"role"`
+}
+
+// Sites lists the sites in which an account has a role, the house's first.
+func (p *Provider) Sites(ctx context.Context, account string) (any, error) {
+	mine, err := p.Working(ctx, account)
+	return found(mine), err
+}
+
+// Working gives the sites in which an account has a role, the house's first.
+func (p *Provider) Working(ctx context.Context, account string) ([]Worked, error) {
+	all, err := p.cfg.Store.Sites(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	var mine []Worked
+	for _, site := range all {
+		role, err := p.Role(ctx, site, account)
+		if err != nil {
+			return nil, err
+		}
+		if role != store.None {
+			mine = append(mine, Worked{site, role})
+		}
+	}
+	return mine, nil
 }
 
 // Navigations lists the menus of the site.

@@ -1,12 +1,14 @@
 package content_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/internal/upstream/embeddings/embeddingstest"
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/contenttest"
+	"github.com/signalbox/signalbox/providers/content/store"
 )
 
 func TestImagesByVectors(t *testing.T) {
@@ -47,6 +49,32 @@ func TestImagesByVectors(t *testing.T) {
 		}
 		if ids, _ := ask("of them", object{"status": "failed"}); len(ids) != 0 {
 			t.Errorf("got %v", ids)
+		}
+	})
+	t.Run("D48 each site finds its own images", func(t *testing.T) {
+		if _, err := h.Store.SwitchOn(t.Context(), painters, store.Site{Slug: "painters", Title: "Painters", Language: "de"}, admin); err != nil {
+			t.Fatal(err)
+		}
+		group := h.In("painters")
+		use := func(tool string, inputs object) object {
+			t.Helper()
+			answer, err := group.Use(t.Context(), admin, tool, inputs, h.Files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told object
+			if err := json.Unmarshal(mustJSON(t, answer), &told); err != nil {
+				t.Fatal(err)
+			}
+			return told
+		}
+		theirs := use("createImage", object{"buffer": h.Picture("3.png", 64, 48, 3), "filename": "3.png"})["imageId"]
+		use("updateImage", object{"id": theirs, "description": "one of them all", "tags": []any{}})
+		if got := use("getImage", object{"query": "of them"}); got["mode"] != "words and vectors" || len(got["items"].([]any)) != 1 || got["items"].([]any)[0].(object)["id"] != theirs {
+			t.Errorf("the group finds %v", got)
+		}
+		if ids, _ := ask("of them"); len(ids) != 1 || ids[0] != mug {
+			t.Errorf("the house finds %v", ids)
 		}
 	})
 	t.Run("D52 vectors are made once, and anew for what is changed", func(t *testing.T) {

@@ -35,8 +35,8 @@ func pageTools() []tool {
 		},
 		{
 			id: "updatePage", title: "Update a page", noun: "page", names: "id", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updatePage,
-			about:  "Update a page by id; its slug does not name it. Merges: only what is sent changes, members of meta too, and null takes one away. parentId moves it, null to the top. status published shows it to everybody with all of its sections at once, unpublished takes it back. Returns the page.",
-			inputs: append(registry.InputSchema{need(textInput("id", "The page's id, a UUID, as getPage gives it; a slug does not name it here.")), name, slug, parent, choiceInput("status", "published publishes all sections of the page together, unpublished takes them back; hidden ones stay hidden.", store.Published, store.Unpublished)}, settings...),
+			about:  "Update a page by id; its slug does not name it. Merges: only what is sent changes, members of meta too, and null takes one away. parentId moves it, null to the top. status published shows it to everybody with all of its sections at once, unpublished takes it back. With locale, name, meta.description and status are those of another language. Returns the page.",
+			inputs: append(registry.InputSchema{need(textInput("id", "The page's id, a UUID, as getPage gives it; a slug does not name it here.")), name, slug, parent, pageStatus()}, append(settings, localeInput())...),
 		},
 		pageDeletion.tool("deletePage", "Delete pages", "Delete pages by ids, with their sections. The first call shows what would go and changes nothing; confirmed then deletes exactly that, all or none. Pages below move up. Returns requiresConfirmation with items, then deleted."),
 	}
@@ -45,9 +45,10 @@ func pageTools() []tool {
 // pageItem is a page as tools tell it.
 type pageItem struct {
 	store.Page
-	URL        string     `json:"url"`
-	PreviewURL string     `json:"previewUrl"`
-	Children   []pageItem `json:"children,omitzero"`
+	URL          string        `json:"url"`
+	PreviewURL   string        `json:"previewUrl"`
+	Children     []pageItem    `json:"children,omitzero"`
+	Translations []translation `json:"translations,omitzero"` // in other languages
 }
 
 func (p *Provider) pageItems(pages []store.Page) []pageItem {
@@ -56,7 +57,7 @@ func (p *Provider) pageItems(pages []store.Page) []pageItem {
 	}
 	items := make([]pageItem, len(pages))
 	for i, page := range pages {
-		items[i] = pageItem{Page: page, URL: p.cfg.Links.Page(page.Slug), PreviewURL: p.cfg.Links.Preview("page", page.ID), Children: p.pageItems(page.Children)}
+		items[i] = pageItem{Page: page, URL: p.links.Page(page.Slug), PreviewURL: p.links.Preview("page", page.ID), Children: p.pageItems(page.Children)}
 	}
 	return items
 }
@@ -75,7 +76,27 @@ func getPage(p *Provider, ctx context.Context, v visit) (any, error) {
 		}
 	}
 	pages, err := v.Pages(ctx, q)
-	return found(p.pageItems(pages)), err
+	if err != nil {
+		return nil, err
+	}
+	items := p.pageItems(pages)
+	if q.Content {
+		err = v.addTranslations(ctx, items)
+	}
+	return found(items), err
+}
+
+// addTranslations adds what pages say in other languages.
+func (v visit) addTranslations(ctx context.Context, items []pageItem) error {
+	previews := map[string]string{}
+	for _, item := range items {
+		previews[item.ID] = item.PreviewURL
+	}
+	byPage, err := v.translations(ctx, previews)
+	for i := range items {
+		items[i].Translations = byPage[items[i].ID]
+	}
+	return err
 }
 
 // slugOf is a slug without slashes around it.
@@ -106,8 +127,11 @@ func (p *Provider) tellPage(ctx context.Context, v visit, id string) (any, error
 	if err != nil {
 		return nil, err
 	}
-	item := p.pageItems([]store.Page{page})[0]
-	return changedPage{true, id, item, item.PreviewURL}, nil
+	items := p.pageItems([]store.Page{page})
+	if err := v.addTranslations(ctx, items); err != nil {
+		return nil, err
+	}
+	return changedPage{true, id, items[0], items[0].PreviewURL}, nil
 }
 
 func createPage(p *Provider, ctx context.Context, v visit) (any, error) {
@@ -128,6 +152,15 @@ func updatePage(p *Provider, ctx context.Context, v visit) (any, error) {
 	id, err := v.args.id("id", "getPage by slug")
 	if err != nil {
 		return nil, err
+	}
+	locale, err := v.locale()
+	switch {
+	case err != nil:
+		return nil, err
+	case locale != "":
+		return p.translatePage(ctx, v, id, locale)
+	case v.args.text("status") == store.Archived:
+		return nil, registry.Say(registry.CodeInvalidInput, said.SiteLocaleNeeded, "tool", "updatePage").At("status")
 	}
 	err = v.UpdatePage(ctx, id, func(page *store.Page) error {
 		if err := v.stillAt(page.Version, page.Name); err != nil {

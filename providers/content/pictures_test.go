@@ -69,6 +69,31 @@ func TestPicturesOfTextsAreImported(t *testing.T) {
 			t.Errorf("got %v", images)
 		}
 	})
+	t.Run("also in another language, in posts and in sections, with notes on those that stay links", func(t *testing.T) {
+		german := func(tool string, inputs object) string {
+			t.Helper()
+			answer := use(tool, inputs)
+			if notes, _ := answer["notes"].([]any); len(notes) != 1 || !strings.Contains(notes[0].(string), "gone.png stays a link") {
+				t.Errorf("%s: got the notes %v", tool, answer["notes"])
+			}
+			return string(mustJSON(t, answer))
+		}
+		words := body + " ![gone](https://pictures.example/gone.png)"
+		if got := german("updatePost", object{"slug": "kiln", "locale": "de", "title": "Ofen", "content": object{"body": words}}); !strings.Contains(got, want) {
+			t.Errorf("got %s", got)
+		}
+		page := h.Page("oven")
+		section := h.Section(page, "richText", object{"body": "x"})
+		german("updateSection", object{"pageSectionId": section, "locale": "de", "content": object{"body": words}})
+		if got := mustJSON(t, said(h.Items("getPage", object{"id": page, "includeContent": true}), "de")); !strings.Contains(string(got), want) {
+			t.Errorf("got %s", got)
+		}
+		images := len(h.Items("getImage", object{"all": true}))
+		asked := media.asked
+		if _, err := h.UseAt(t.Context(), contenttest.Operator, "updateSection", object{"pageSectionId": section, "locale": "de", "hidden": true, "content": object{"body": words}}, media, ""); err == nil || media.asked != asked || len(h.Items("getImage", object{"all": true})) != images {
+			t.Errorf("a change that is refused asked for pictures: %v", err)
+		}
+	})
 	t.Run("also in updates, entries, sections and the items of their lists", func(t *testing.T) {
 		if got := text(use("updatePost", object{"slug": "kiln", "content": object{"body": "x " + body}}), "item"); got != "x "+want {
 			t.Errorf("got %s", got)

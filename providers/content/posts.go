@@ -36,10 +36,10 @@ func postTools() []tool {
 		},
 		{
 			id: "updatePost", title: "Update a post", noun: "post", names: "slug", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updatePost, preview: previewPost,
-			about: "Update a post by slug. Merges: only what is sent changes, members of content too. status published shows it to everybody, which has to be confirmed; archived takes it out of sight. A cover is featuredImage and content.cover. Returns the post.",
+			about: "Update a post by slug. Merges: only what is sent changes, members of content too. status published shows it to everybody, which has to be confirmed; archived takes it out of sight. A cover is featuredImage and content.cover. With locale, title, content and status are those of another language, which archived takes away. Returns the post.",
 			inputs: registry.InputSchema{
 				need(textInput("slug", "The post's slug, as getPost gives it.")), textInput("title", "The post's title."), content, choiceInput("status", "published shows it, archived hides it.", store.Draft, store.Published, store.Archived),
-				publishAt(), category, author, textInput("featuredImage", "The id or /uploads/ address of the image that stands for it in lists and previews; content.cover has to say the same."), confirmed(),
+				publishAt(), category, author, textInput("featuredImage", "The id or /uploads/ address of the image that stands for it in lists and previews; content.cover has to say the same."), localeInput(), confirmed(),
 			},
 		},
 		postDeletion.tool("deletePost", "Delete posts", "Delete posts by slugs. The first call shows what would go and changes nothing; confirmed then deletes exactly that, all or none. Archiving with updatePost keeps them. Returns requiresConfirmation with items, then deleted."),
@@ -49,8 +49,9 @@ func postTools() []tool {
 // entryItem is a post or an entry as tools tell it.
 type entryItem struct {
 	store.Entry
-	URL        string `json:"url"`
-	PreviewURL string `json:"previewUrl"`
+	URL          string        `json:"url"`
+	PreviewURL   string        `json:"previewUrl"`
+	Translations []translation `json:"translations,omitzero"` // in other languages
 }
 
 func (p *Provider) entryItems(entries []store.Entry, withContent bool) []entryItem {
@@ -59,9 +60,26 @@ func (p *Provider) entryItems(entries []store.Entry, withContent bool) []entryIt
 		if !withContent {
 			e.Content = nil
 		}
-		items[i] = entryItem{e, p.cfg.Links.Entry(e.Collection, e.Slug), p.cfg.Links.Preview("entry", e.ID)}
+		items[i] = entryItem{Entry: e, URL: p.links.Entry(e.Collection, e.Slug), PreviewURL: p.links.Preview("entry", e.ID)}
 	}
 	return items
+}
+
+// entriesWith gives entries as tools tell them; with their content, in all languages.
+func (p *Provider) entriesWith(ctx context.Context, v visit, entries []store.Entry, withContent bool) ([]entryItem, error) {
+	items := p.entryItems(entries, withContent)
+	if !withContent {
+		return items, nil
+	}
+	previews := map[string]string{}
+	for _, item := range items {
+		previews[item.ID] = item.PreviewURL
+	}
+	byEntry, err := v.translations(ctx, previews)
+	for i := range items {
+		items[i].Translations = byEntry[items[i].ID]
+	}
+	return items, err
 }
 
 func getPost(p *Provider, ctx context.Context, v visit) (any, error) {
@@ -80,7 +98,11 @@ func getPost(p *Provider, ctx context.Context, v visit) (any, error) {
 		q.CollectionID = collection.ID
 	}
 	posts, err := v.Entries(ctx, q)
-	return found(p.entryItems(posts, q.Slug != "")), err
+	if err != nil {
+		return nil, err
+	}
+	items, err := p.entriesWith(ctx, v, posts, q.Slug != "")
+	return found(items), err
 }
 
 // postCollection finds a collection of posts.
@@ -129,7 +151,11 @@ func (p *Provider) tellEntry(ctx context.Context, v visit, id string, notes []st
 	if err != nil {
 		return nil, err
 	}
-	item := p.entryItems(entries, true)[0]
+	items, err := p.entriesWith(ctx, v, entries, true)
+	if err != nil {
+		return nil, err
+	}
+	item := items[0]
 	answer := changedEntry{Success: true, Slug: item.Slug, Status: item.Status, Item: item, PreviewURL: item.PreviewURL, Notes: notes}
 	if item.Kind == store.KindPost {
 		answer.PostID = id
@@ -246,6 +272,9 @@ func previewPost(_ *Provider, ctx context.Context, v visit) (registry.Preview, e
 	if errors.Is(err, store.ErrNotFound) {
 		err = registry.Say(registry.CodeInvalidInput, said.SiteNoPost).At("slug")
 	}
+	if err == nil {
+		e, _, err = v.saidIn(ctx, e)
+	}
 	if err != nil {
 		return registry.Preview{}, err
 	}
@@ -264,6 +293,10 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err == nil {
 		err = v.mayWrite(e)
 	}
+	locale := ""
+	if err == nil {
+		e, locale, err = v.saidIn(ctx, e)
+	}
 	if err == nil {
 		err = v.asApproved(touchEntry(e))
 	}
@@ -278,6 +311,9 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	change, err := p.postContent(ctx, v, v.args.object("content"))
 	if err != nil {
 		return nil, err
+	}
+	if locale != "" {
+		return p.translateEntry(ctx, v, e, "slug", locale, change)
 	}
 	featured, err := p.featured(ctx, v)
 	if err != nil {

@@ -31,15 +31,15 @@ const Service = "content"
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
-	// Operator reports whether an account is an operator's: they own the house's site.
+	// Operator reports whether an account is an operator's: they own all sites.
 	Operator func(ctx context.Context, account string) (bool, error)
 	Files    Files
 	// Link is the address of a stored file here, without a host.
 	Link func(ref registry.Media, name string) string
 	// Made tells the prompt and the tool of the run of an account that made a file; both are empty where none is known.
 	Made func(ctx context.Context, account string, ref registry.Media) (prompt, tool string, err error)
-	// Links gives the addresses of pages and posts.
-	Links Links
+	// Links gives the addresses of pages and posts of the site with a slug.
+	Links func(slug string) Links
 	// Embedder tells what is near in meaning; nil: images are found by words.
 	Embedder Embedder
 	Logger   *slog.Logger
@@ -64,6 +64,8 @@ type Provider struct {
 	cfg   Config
 	tools []tool
 	near  *near
+	slug  string // of the site that it works on; empty: the one that a call names, or else the house's
+	links Links
 }
 
 var (
@@ -75,7 +77,14 @@ var (
 // New returns a Provider.
 func New(cfg Config) *Provider {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Provider{cfg, tools(), &near{embedder: cfg.Embedder}}
+	return &Provider{cfg: cfg, tools: tools(), near: &near{embedder: cfg.Embedder}}
+}
+
+// In gives a Provider that works on the site with a slug, whichever one calls name.
+func (p *Provider) In(slug string) *Provider {
+	in := *p
+	in.slug, in.links = slug, p.cfg.Links(slug)
+	return &in
 }
 
 // Name identifies the loader.
@@ -112,7 +121,7 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 	if err := t.known(c.Inputs); err != nil {
 		return t, visit{}, err
 	}
-	site, err := p.site(ctx, c.Context.SiteID)
+	site, err := p.Site(ctx, c.Context.SiteID)
 	if err != nil {
 		return t, visit{}, err
 	}
@@ -123,14 +132,21 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 	if v.role, err = p.Role(ctx, site, c.UserID); err != nil {
 		return t, visit{}, err
 	}
-	if !t.allows(v.role) {
+	if !v.role.Covers(t.role) {
 		return t, visit{}, registry.Say(registry.CodeUnauthorized, said.SiteToolRole, "tool", t.id, "role", t.role, "own", v.role)
 	}
 	return t, v, nil
 }
 
-// site finds the site that a caller names. Names that no site has are those of the places where callers run: then it is the house's.
-func (p *Provider) site(ctx context.Context, named string) (store.Site, error) {
+// Site finds the site that a caller names. Names that no site has are those of the places where callers run: then it is the house's.
+func (p *Provider) Site(ctx context.Context, named string) (store.Site, error) {
+	if p.slug != "" {
+		site, err := p.cfg.Store.Site(ctx, p.slug)
+		if errors.Is(err, store.ErrNotFound) || err == nil && site.Off {
+			err = registry.Say(registry.CodeLost, said.SiteUnknown, "slug", short(p.slug)).At("site")
+		}
+		return site, err
+	}
 	if named != "" {
 		if site, err := p.cfg.Store.Site(ctx, named); !errors.Is(err, store.ErrNotFound) {
 			return site, err
@@ -139,10 +155,10 @@ func (p *Provider) site(ctx context.Context, named string) (store.Site, error) {
 	return p.cfg.Store.Site(ctx, store.House)
 }
 
-// Role is what an account may do in a site: the operator owns the house's.
+// Role is what an account may do in a site: operators own all that are not switched off.
 func (p *Provider) Role(ctx context.Context, site store.Site, account string) (store.Role, error) {
 	role, err := p.cfg.Store.Role(ctx, site, account)
-	if err != nil || role == store.Owner || site.Slug != store.House {
+	if err != nil || role == store.Owner || site.Off {
 		return role, err
 	}
 	operator, err := p.cfg.Operator(ctx, account)
@@ -178,7 +194,7 @@ func (p *Provider) doAt(ctx context.Context, c registry.Call, version string) (a
 		return nil, err
 	}
 	v.at = version
-	answer, err := t.do(p, ctx, v)
+	answer, err := t.do(p.In(v.site.Slug), ctx, v)
 	if errors.Is(err, store.ErrNotFound) && registry.AsError(err).Code == registry.CodeInternal {
 		err = &registry.Error{Code: registry.CodeInvalidInput, Field: t.names, Message: t.missing(), Cause: err}
 	}
@@ -205,7 +221,7 @@ func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Previ
 	if t.preview == nil {
 		return registry.Preview{Capability: t.capability}, nil
 	}
-	return t.preview(p, ctx, v)
+	return t.preview(p.In(v.site.Slug), ctx, v)
 }
 
 // gave is what every get answers.

@@ -76,6 +76,25 @@ func TestPublishPage(t *testing.T) {
 		}
 		are("published")
 	})
+	t.Run("D43 with locale all of it is published in that language, and nothing in the site's own", func(t *testing.T) {
+		h.Do("updatePage", object{"id": page, "status": "unpublished"})
+		for id, text := range map[string]string{one: "Eins.", two: "Zwei."} {
+			h.Do("updateSection", object{"pageSectionId": id, "locale": "de", "content": object{"body": text}})
+		}
+		german := func() object { return said(h.Items("getPage", object{"id": page, "includeContent": true}), "de") }
+		h.Do("updatePage", object{"id": page, "locale": "de", "status": "published"})
+		if got := german(); got["status"] != "published" || len(got["content"].(object)) != 2 {
+			t.Errorf("got %v", got)
+		}
+		are("unpublished")
+		h.Do("updatePage", object{"id": page, "status": "published"})
+		h.Do("updatePage", object{"id": page, "locale": "de", "status": "unpublished"})
+		if got := german(); got["status"] != "draft" {
+			t.Errorf("got %v", got)
+		}
+		are("published")
+		refuses(t, h, "updatePage", object{"id": page, "status": "archived"}, "locale")
+	})
 	t.Run("authors publish no pages", func(t *testing.T) {
 		if _, err := h.As(contenttest.Author, "updatePage", object{"id": page, "status": "unpublished"}); err == nil {
 			t.Error("an author took the page back")

@@ -39,10 +39,10 @@ func sectionTools() []tool {
 		},
 		{
 			id: "updateSection", title: "Update a section", noun: "section", names: "pageSectionId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updateSection,
-			about: "Update a section: its content, an image, status, hidden or sortOrder, any of them alone or together, as one change. content merges: fields that are not sent stay. imageId goes into imageField. Returns the section.",
+			about: "Update a section: its content, an image, status, hidden or sortOrder, any of them alone or together, as one change. content merges: fields that are not sent stay. imageId goes into imageField. With locale, content is that of another language. Returns the section.",
 			inputs: registry.InputSchema{
 				need(textInput("pageSectionId", "The section's id, as createSection and getSection give it; not that of a template.")), objectInput("content", "Values that change, by the names of the template's fields; null empties one."),
-				textInput("imageId", "The id of an image, for imageField."), textInput("imageField", "The field of the template that shows the image, by its exact name."), status, hidden, order,
+				textInput("imageId", "The id of an image, for imageField."), textInput("imageField", "The field of the template that shows the image, by its exact name."), status, hidden, order, localeInput(),
 			},
 		},
 		sectionDeletion.tool("deleteSection", "Delete sections", "Delete sections by ids, one or several. The first call shows what would go and changes nothing; confirmed then deletes exactly that, all or none. Returns requiresConfirmation with items, then deleted."),
@@ -105,7 +105,7 @@ func (p *Provider) tellSection(ctx context.Context, v visit, id string, notes []
 	if err != nil {
 		return nil, err
 	}
-	return changedSection{true, id, sections[0], p.cfg.Links.Preview("page", sections[0].PageID), notes}, nil
+	return changedSection{true, id, sections[0], p.links.Preview("page", sections[0].PageID), notes}, nil
 }
 
 func createSection(p *Provider, ctx context.Context, v visit) (any, error) {
@@ -188,6 +188,13 @@ func updateSection(p *Provider, ctx context.Context, v visit) (any, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	locale, err := v.locale()
+	if err != nil {
+		return nil, err
+	}
+	if locale != "" {
+		return p.translateSection(ctx, v, sections[0], locale)
 	}
 	change, notes, err := p.sectionChange(ctx, v, sections[0].Template)
 	if err != nil {

@@ -52,12 +52,6 @@ func (t tool) definition() registry.Tool {
 	}
 }
 
-// allows reports whether a role is enough.
-func (t tool) allows(role store.Role) bool {
-	rank := []store.Role{store.None, store.Author, store.Editor, store.Owner}
-	return slices.Index(rank, role) >= slices.Index(rank, t.role)
-}
-
 // known refuses inputs that the tool does not have. Callers with schemas did so before.
 func (t tool) known(inputs map[string]any) error {
 	for name := range inputs {

@@ -42,6 +42,7 @@ type Config struct {
 
 // Imported is a photo that was stored.
 type Imported struct {
+	Site           string // that the call named
 	Ref, Name, Alt string
 	Credit         Attribution
 }
@@ -238,7 +239,7 @@ func (p *Provider) importPhoto(ctx context.Context, c registry.Call) (registry.R
 	}
 	shown := attribution(item, from[0])
 	if p.cfg.Imported != nil {
-		if err := p.cfg.Imported(ctx, c.UserID, Imported{Ref: ref, Name: name, Alt: item.Alt, Credit: shown}); err != nil {
+		if err := p.cfg.Imported(ctx, c.UserID, Imported{Site: c.Context.SiteID, Ref: ref, Name: name, Alt: item.Alt, Credit: shown}); err != nil {
 			return registry.Result{}, err
 		}
 	}

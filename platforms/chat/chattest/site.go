@@ -9,7 +9,9 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // siteWork is how a site is run from the chat.
@@ -28,23 +30,82 @@ func siteWork() map[string]func(*scene) {
 		"a result is put into a post's cover or a section of a page":            resultIntoSite,
 		"results of who has no role have no button for the site":                resultWithoutSite,
 		"the site can be run in another language":                               siteInGerman,
+		"a group's admins switch its site on and off, and say who writes there": groupSite,
 		"where there is no site its commands are not there, and old buttons no": noSite,
 	}
 }
 
-// pressboard is a site in memory, as strict as the real one about roles, tools and what they take.
+// pressboard is a site in memory, as strict as the real one about roles, tools and what they take. A group may have one of its own.
 type pressboard struct {
 	mu     sync.Mutex
 	role   string // of everybody
 	things map[string][]map[string]any
 	shown  map[string]string // by what was to be deleted: its version
+
+	group      *pressboard // of the only group; nil: it never had one
+	off        bool        // it is there and switched off
+	membersAre string      // role of those in the group who don't run it
+	roles      map[string]string
 }
 
-// Role is the same for all.
-func (p *pressboard) Role(context.Context, string) (string, error) {
+// groupSlug is the slug of the group's site.
+const groupSlug = "painters"
+
+// Enter gives the same role in the house's site to all.
+func (p *pressboard) Enter(ctx context.Context, v turn.SiteVisit) (turn.SiteHere, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.role, nil
+	if g := p.group; g != nil && !g.off && v.Group != (users.Place{}) {
+		g.roles[v.Account] = g.membersAre
+		if v.Runs(ctx) {
+			g.roles[v.Account] = "editor"
+		}
+		return turn.SiteHere{Slug: groupSlug, Title: "Painters", Role: g.roles[v.Account], MembersAre: g.membersAre, URL: "https://site.example/painters/"}, nil
+	}
+	return turn.SiteHere{Role: p.role}, nil
+}
+
+// SwitchOn is for who runs the group.
+func (p *pressboard) SwitchOn(ctx context.Context, v turn.SiteVisit, like turn.SiteName) error {
+	return p.ofGroup(ctx, v, func() error {
+		if like.Language == "" {
+			return fmt.Errorf("nobody says in which language the site %q is", like.Slug)
+		}
+		if p.group == nil {
+			p.group = &pressboard{membersAre: "author", roles: map[string]string{}, shown: map[string]string{}, things: map[string][]map[string]any{}}
+		}
+		p.group.off = false
+		return nil
+	})
+}
+
+// SwitchOff is for who runs the group.
+func (p *pressboard) SwitchOff(ctx context.Context, v turn.SiteVisit) error {
+	return p.ofGroup(ctx, v, func() error { p.group.off = true; return nil })
+}
+
+// MembersAre is for who runs the group.
+func (p *pressboard) MembersAre(ctx context.Context, v turn.SiteVisit, role string) error {
+	return p.ofGroup(ctx, v, func() error { p.group.membersAre = role; return nil })
+}
+
+func (p *pressboard) ofGroup(ctx context.Context, v turn.SiteVisit, do func() error) error {
+	if v.Group == (users.Place{}) || !v.Runs(ctx) {
+		return registry.Errorf(registry.CodeUnauthorized, "that is for who runs the group")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return do()
+}
+
+// in gives the site with a slug.
+func (p *pressboard) in(slug string) *pressboard {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slug == groupSlug {
+		return p.group
+	}
+	return p
 }
 
 // siteTool is what the pressboard knows of a tool: its list, the input that names one, and what it takes.
@@ -69,7 +130,8 @@ func siteToolOf(name string) (siteTool, bool) {
 }
 
 // Use carries out a tool as the site's own does.
-func (p *pressboard) Use(_ context.Context, _, name string, inputs map[string]any) (json.RawMessage, error) {
+func (p *pressboard) Use(_ context.Context, slug, account, name string, inputs map[string]any) (json.RawMessage, error) {
+	p = p.in(slug)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	tool, ok := siteToolOf(name)
@@ -81,8 +143,11 @@ func (p *pressboard) Use(_ context.Context, _, name string, inputs map[string]an
 			return nil, registry.Errorf(registry.CodeInvalidInput, "%s does not take %s", name, input)
 		}
 	}
-	ranks := []string{"none", "author", "editor", "owner"}
-	if slices.Index(ranks, p.role) < slices.Index(ranks, tool.role) || p.role == "author" && inputs["status"] == "published" {
+	ranks, role := []string{"none", "author", "editor", "owner"}, p.role
+	if p.roles != nil {
+		role = p.roles[account]
+	}
+	if slices.Index(ranks, role) < slices.Index(ranks, tool.role) || role == "author" && inputs["status"] == "published" {
 		return nil, registry.Errorf(registry.CodeUnauthorized, "that is for an editor")
 	}
 	var answer map[string]any
@@ -393,7 +458,7 @@ func siteDeletes(s *scene) {
 	m := s.labelled("Delete", "New mugs")
 	s.press(m, "Delete")
 	m = s.labelled("Delete", "Delete New mugs?")
-	if _, err := p.Use(s.t.Context(), "", "updatePost", map[string]any{"slug": "new-mugs", "title": "Newer mugs"}); err != nil {
+	if _, err := p.Use(s.t.Context(), "", "", "updatePost", map[string]any{"slug": "new-mugs", "title": "Newer mugs"}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.press(m, "Delete")
@@ -474,6 +539,68 @@ func siteInGerman(s *scene) {
 	m := s.labelled("Veröffentlichen", "Dein Entwurf ist fertig", "Entwurf", "Vorschau")
 	s.press(m, "Veröffentlichen")
 	s.labelled("Zurückziehen", "veröffentlicht")
+}
+
+// shownIn waits for a message in a room with a label and words, the last one if there are several.
+func (s *scene) shownIn(room Room, label string, words ...string) Seen {
+	s.t.Helper()
+	return s.Await(room, label, func(m Seen) bool {
+		return m.Has(label) && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(m.Text, word) })
+	})
+}
+
+func groupSite(s *scene) {
+	group := s.group() // Anna runs it
+	if group.none() {
+		return
+	}
+	p := s.siteAs("none")
+	in := func(who Person, text string) { s.Harness.Post(s.t, Post{From: who, In: group, Text: text}) }
+	in(s.ben, "/site")
+	s.Await(group, "no way for a member", func(m Seen) bool {
+		return strings.Contains(m.Text, "You have no role") && !m.Has("Switch on a site for this group")
+	})
+	in(s.anna, "/site")
+	m := s.shownIn(group, "Switch on a site for this group", "This group can have a site")
+	s.Harness.Press(s.t, s.anna, group, m.ID, "Switch on a site for this group")
+	m = s.shownIn(group, "Members: write drafts", "Painters", "You are an editor")
+
+	in(s.ben, "/post Ben was here")
+	draft := s.shownIn(group, "Publish", "Ben was here")
+	s.Harness.Press(s.t, s.ben, group, draft.ID, "Publish")
+	s.AwaitText(group, "for an editor")
+	if g := p.in(groupSlug); g.count("posts") != 1 || p.count("posts") != 0 {
+		s.t.Errorf("the group has %d posts, the house %d", g.count("posts"), p.count("posts"))
+	}
+	in(s.anna, "/post Anna too")
+	own := s.shownIn(group, "Publish", "Anna too")
+	s.Harness.Press(s.t, s.anna, group, own.ID, "Publish")
+	s.shownIn(group, "Unpublish", "Anna too", "published")
+
+	s.Harness.Press(s.t, s.anna, group, m.ID, "Members: write drafts")
+	m = s.shownIn(group, "Members: change everything")
+	s.Harness.Press(s.t, s.ben, group, draft.ID, "Publish")
+	s.shownIn(group, "Unpublish", "Ben was here", "published")
+	s.Harness.Press(s.t, s.anna, group, m.ID, "Members: change everything")
+	m = s.shownIn(group, "Members: only read")
+	in(s.ben, "/post Not any more")
+	s.eventually("a refusal", func() bool { return p.in(groupSlug).count("posts") == 2 })
+
+	in(s.anna, "/painter a cat")
+	if got := s.Call(0).Context.SiteID; got != groupSlug {
+		s.t.Errorf("a run in the group is for the site %q", got)
+	}
+
+	s.Harness.Press(s.t, s.anna, group, m.ID, "Switch off")
+	s.shownIn(group, "Switch on a site for this group", "Nothing of it is lost")
+	s.Harness.Press(s.t, s.anna, group, own.ID, "Unpublish") // the buttons of what is off do nothing
+	s.Handled()
+	s.want(p.in(groupSlug), "posts", "slug", "anna-too", "status", "published")
+	in(s.anna, "/post To whom")
+	s.Handled()
+	if n := p.count("posts") + p.in(groupSlug).count("posts"); n != 2 {
+		s.t.Errorf("%d posts, want the two of before", n)
+	}
 }
 
 func noSite(s *scene) {

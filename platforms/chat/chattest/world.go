@@ -188,8 +188,8 @@ func (w *World) places(ctx context.Context, accountID string) (bool, error) {
 	if w.Site == nil {
 		return false, nil
 	}
-	role, err := w.Site.Role(ctx, accountID)
-	return role != turn.NoRole, err
+	here, err := w.Site.Enter(ctx, turn.SiteVisit{Account: accountID})
+	return here.Role != turn.NoRole, err
 }
 
 // receive lets the platform's updates in until the returned function is called.

@@ -3,6 +3,7 @@ package dialogue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/agent"
@@ -65,8 +66,12 @@ const (
 // what the person got last in this chat.
 func compose(ctx context.Context, t *turn.Turn, tool *registry.Tool) (agent.Question, error) {
 	where := store.Target{Chat: t.In.Chat, Request: t.In.Answers(), Language: t.Language(), Person: t.In.From.ExternalID, Asked: t.In.IDs[0]}
+	site, err := start.CallContext(ctx, t)
+	if err != nil {
+		return agent.Question{}, fmt.Errorf("find the site of a chat: %w", err)
+	}
 	q := agent.Question{
-		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: start.CallContext(t),
+		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: site,
 		Origin: runs.Origin{Platform: t.In.Platform, Target: where.Encode()}, May: may(t),
 	}
 	if tool != nil {

@@ -123,7 +123,8 @@ func saidKeys(t *testing.T) map[string]bool {
 	}
 	for group, names := range map[string][]string{
 		"": {"posts", "pages", "images"}, "list.": {"post", "page", "image"}, "role.": {"owner", "editor", "author"}, "state.": {"published", "draft", "archived"},
-		"field.": {"title", "name", "slug", "body", "category", "author", "description"},
+		"members.": {"author", "editor", "none"},
+		"field.":   {"title", "name", "slug", "body", "category", "author", "description"},
 	} {
 		for _, name := range names {
 			said["sitework."+group+name] = true

@@ -120,7 +120,8 @@ func presses() map[string]press {
 		"sgone":    {onSite(plain(sitemenu.PressConfirmDelete)), always},
 		"stools":   {onSite(sitemenu.PressTools), always},
 		"stool":    {onSite(sitemenu.PressTool), always},
-		"place":    {onSite(plain(sitemenu.PressPlace)), always},
+		"sopt":     {onSite(sitemenu.PressGroup), always},
+		"place":    {plain(sitemenu.PressPlace), always},
 		"into":     {onSite(sitemenu.PressInto), always},
 		"mgo":      {onMissions(chains.PressConfirm), once},
 		"mno":      {onMissions(chains.PressDecline), always},
@@ -141,10 +142,15 @@ func plain(do func(context.Context, *turn.Turn, store.Keyboard) error) func(cont
 	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, _ int) error { return do(ctx, t, k) }
 }
 
-// onSite makes a press of what needs a site: where there is none any more, the button is too old.
+// onSite makes a press of what needs the site that the message is about: where it is not the one of this chat any more, the button is
+// too old.
 func onSite(do func(context.Context, *turn.Turn, store.Keyboard, int) error) func(context.Context, *turn.Turn, store.Keyboard, int) error {
 	return func(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-		if t.Services.Site == nil {
+		here, err := t.Site(ctx)
+		if err != nil {
+			return err
+		}
+		if t.Services.Site == nil || k.State.Site.Site != here.Slug {
 			return t.Alert(ctx, "press.tooOld")
 		}
 		return do(ctx, t, k, n)

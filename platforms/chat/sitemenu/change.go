@@ -155,7 +155,11 @@ func Answered(ctx context.Context, t *turn.Turn, p store.Prompt) error {
 	if text == "" {
 		return t.Tell(ctx, "ask.again")
 	}
-	if t.Services.Site == nil {
+	here, err := t.Site(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Services.Site == nil || view.Site != here.Slug {
 		return start.InVain(ctx, t, p, "sitework.gone")
 	}
 	kind := kindOf(view.Kind)

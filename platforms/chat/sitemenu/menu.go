@@ -50,21 +50,24 @@ func draws(ctx context.Context, t *turn.Turn, k store.Keyboard, draw screen) err
 // menu is where all begins: the kinds of things, and the tools.
 func menu(ctx context.Context, t *turn.Turn, k store.Keyboard) (chat.Message, error) {
 	m := chat.Message{To: t.In.Chat.Place}
-	role, err := t.Services.Site.Role(ctx, t.Account.ID)
+	here, err := t.Site(ctx)
 	if err != nil {
 		return m, err
 	}
-	if role == turn.NoRole {
-		m.Text = t.Say.Text("sitework.noRole")
+	k.State.Site = store.SiteView{Site: here.Slug}
+	m.Text = t.Say.Text("sitework.noRole")
+	if here.Role != turn.NoRole {
+		m.Text = chat.Lines(titleOf(t, here), t.Say.Text("sitework.role."+here.Role))
+		var row []chat.Button
+		for i, kind := range kinds() {
+			row = append(row, chat.Button{Label: t.Say.Line("sitework." + kind.noun + "s"), Data: k.Data("site" + strconv.Itoa(i+1))})
+		}
+		m.Buttons = [][]chat.Button{row, {{Label: t.Say.Line("sitework.tools"), Data: k.Data("stools0")}}}
+	}
+	addGroup(ctx, t, k, here, &m)
+	if len(m.Buttons) == 0 {
 		return m, nil
 	}
-	k.State.Site = store.SiteView{}
-	m.Text = chat.Lines(t.Say.Text("sitework.menu"), t.Say.Text("sitework.role."+role))
-	var row []chat.Button
-	for i, kind := range kinds() {
-		row = append(row, chat.Button{Label: t.Say.Line("sitework." + kind.noun + "s"), Data: k.Data("site" + strconv.Itoa(i+1))})
-	}
-	m.Buttons = [][]chat.Button{row, {{Label: t.Say.Line("sitework.tools"), Data: k.Data("stools0")}}}
 	return m, t.Services.Store.Keyboards.Save(ctx, k)
 }
 
@@ -73,7 +76,7 @@ func PressMenu(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	if n < 1 || n > len(kinds()) {
 		return turnTo(ctx, t, k, menu)
 	}
-	k.State.Site = store.SiteView{Kind: kinds()[n-1].noun}
+	k.State.Site = store.SiteView{Site: k.State.Site.Site, Kind: kinds()[n-1].noun}
 	return turnTo(ctx, t, k, list)
 }
 
@@ -176,7 +179,7 @@ func about(t *turn.Turn, one thing) chat.Text {
 
 // PressTools shows a page of the site's tools that change something, each as a form of its own.
 func PressTools(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
-	k.State.Site = store.SiteView{Page: page}
+	k.State.Site = store.SiteView{Site: k.State.Site.Site, Page: page}
 	return turnTo(ctx, t, k, tools)
 }
 

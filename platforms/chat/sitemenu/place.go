@@ -27,11 +27,18 @@ func placeOf(text string) place {
 
 // PressPlace offers the places that a result's picture can be put into.
 func PressPlace(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	if t.Services.Site == nil {
+		return t.Alert(ctx, "press.tooOld")
+	}
 	return t.WithResult(ctx, k, func(run runs.Run) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}
-		offer := t.Keyboard(store.KeyboardState{Run: run.ID, Of: k.State.Of})
+		here, err := t.Site(ctx)
+		if err != nil {
+			return err
+		}
+		offer := t.Keyboard(store.KeyboardState{Run: run.ID, Of: k.State.Of, Site: store.SiteView{Site: here.Slug}})
 		options, err := places(ctx, t, &offer.State)
 		if err != nil {
 			return t.Refused(ctx, err)
@@ -120,6 +127,7 @@ func PressInto(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 		if err != nil {
 			return t.Refused(ctx, err)
 		}
+		view.Site = k.State.Site.Site
 		k.State = store.KeyboardState{Site: view}
 		m, err := item(ctx, t, k)
 		if err != nil {

@@ -27,11 +27,11 @@ const blog = "blog"
 
 // PostCommand makes a draft: its title is the first line, its cover the first photo; further ones stand below the text.
 func PostCommand(ctx context.Context, t *turn.Turn) error {
-	role, err := t.Services.Site.Role(ctx, t.Account.ID)
+	here, err := t.Site(ctx)
 	if err != nil {
 		return err
 	}
-	if role == turn.NoRole {
+	if here.Role == turn.NoRole {
 		return t.Tell(ctx, "sitework.noRole")
 	}
 	title, text := titled(t.In.Text)
@@ -46,7 +46,7 @@ func PostCommand(ctx context.Context, t *turn.Turn) error {
 	if err != nil {
 		return start.HintOr(ctx, t, nil, err)
 	}
-	m, err := item(ctx, t, t.Keyboard(store.KeyboardState{Site: store.SiteView{Kind: "post", Item: slug}}))
+	m, err := item(ctx, t, t.Keyboard(store.KeyboardState{Site: store.SiteView{Site: here.Slug, Kind: "post", Item: slug}}))
 	if err != nil {
 		return t.Refused(ctx, err)
 	}

@@ -92,7 +92,11 @@ func (t thing) value(name string) string {
 // use carries out a tool of the site for the sender.
 func use(ctx context.Context, t *turn.Turn, tool string, inputs map[string]any) (answer, error) {
 	var a answer
-	raw, err := t.Services.Site.Use(ctx, t.Account.ID, tool, inputs)
+	here, err := t.Site(ctx)
+	if err != nil {
+		return a, err
+	}
+	raw, err := t.Services.Site.Use(ctx, here.Slug, t.Account.ID, tool, inputs)
 	if err != nil {
 		return a, err
 	}

@@ -52,9 +52,13 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	if err != nil {
 		return turn.Nothing, err
 	}
+	where, err := CallContext(ctx, t)
+	if err != nil {
+		return turn.Nothing, fmt.Errorf("find the site of a chat: %w", err)
+	}
 	request := runs.Request{
 		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: CallContext(t), Quote: t.In.Quote,
+		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: where, Quote: t.In.Quote,
 	}
 	request.Approval = d.Approval
 	bound, err := t.Services.Runs.Bind(ctx, request)
@@ -81,11 +85,13 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	return acceptRun(ctx, t, d, bound, quote)
 }
 
-// CallContext says for whom and where a run is asked for, as far as the platform tells.
-func CallContext(t *turn.Turn) registry.CallContext {
+// CallContext says for whom and where a run is asked for, as far as the platform tells. A group that has a site asks for that.
+func CallContext(ctx context.Context, t *turn.Turn) (registry.CallContext, error) {
+	here, err := t.Site(ctx)
 	return registry.CallContext{
+		SiteID:    here.Slug,
 		SessionID: Conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind, Shared: t.In.Chat.Kind != chat.ChatPrivate,
-	}
+	}, err
 }
 
 // Conversation names the place where people speak, among those of all platforms.

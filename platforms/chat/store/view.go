@@ -4,6 +4,7 @@ import "github.com/signalbox/signalbox/users"
 
 // SiteView is what a message about the site shows: a list of things, one of them, or, without a Kind, what there is.
 type SiteView struct {
+	Site  string   `json:"site,omitempty"` // its slug; empty: the house's
 	Kind  string   `json:"kind,omitempty"`
 	Item  string   `json:"item,omitempty"`  // the key of the thing that is shown
 	Items []string `json:"items,omitempty"` // keys of what the buttons mean, by number

@@ -20,6 +20,7 @@ type Turn struct {
 	Tools    *catalog.Snapshot // the tools there are, the same from its beginning to its end
 	In       *Update
 	Account  users.Account // who sent it
+	site     *SiteHere     // that was looked up
 	aside    bool          // answers are for the person only, where the platform can do that
 }
 

@@ -115,14 +115,14 @@ var addresses = []address{
 	})},
 	{http.MethodPost, "/pages/{page}/sections/{section}/visibility", "Hide a section or show it", plainly, server.visibility},
 	{http.MethodGet, "/templates", "The templates of sections", plainly, of("getSectionTemplate", func(request) map[string]any { return map[string]any{"all": true} })},
-	{http.MethodGet, "/navigations", "The menus", plainly, func(s server, in request) (any, error) { return s.Site.Navigations(in.Context(), in.account) }},
+	{http.MethodGet, "/navigations", "The menus", plainly, func(_ server, in request) (any, error) { return in.site.Navigations(in.Context(), in.account) }},
 	{http.MethodGet, "/navigations/{navigation}", "The items of a menu", plainly, of("getNavItem", func(in request) map[string]any {
 		return map[string]any{"navigationId": in.PathValue("navigation"), "all": true}
 	})},
 	{http.MethodPost, "/navigations/{navigation}/items", "Create an item", creates, of("createNavItem", part("navigation", "navigationId"))},
 	{http.MethodPatch, "/navigations/{navigation}/items/{item}", "Change an item", plainly, of("updateNavItem", part("item", "id"))},
 	{http.MethodDelete, "/navigations/{navigation}/items/{item}", "Show what would be deleted, or with ?confirmed=true delete what was shown", plainly, one("deleteNavItem", "ids", "item")},
-	{http.MethodGet, "/collections", "The collections", plainly, func(s server, in request) (any, error) { return s.Site.Collections(in.Context(), in.account) }},
+	{http.MethodGet, "/collections", "The collections", plainly, func(_ server, in request) (any, error) { return in.site.Collections(in.Context(), in.account) }},
 	{http.MethodGet, "/collections/{collection}/entries", "The entries of a collection", plainly, of("getEntry", func(in request) map[string]any {
 		inputs := query(in, []string{"includeContent"}, []string{"status"})
 		inputs["collectionId"], inputs["all"] = in.PathValue("collection"), true
@@ -156,14 +156,15 @@ var addresses = []address{
 	{http.MethodGet, "/media/{image}", "An image", finds, of("getImage", part("image", "id"))},
 	{http.MethodPatch, "/media/{image}", "Change what is known of an image", plainly, of("updateImage", part("image", "id"))},
 	{http.MethodDelete, "/media/{image}", "Show what would be deleted and where it is used, or with ?confirmed=true delete what was shown", plainly, one("deleteImage", "ids", "image")},
-	{http.MethodGet, "/members", "Who has a role, for owners", plainly, func(s server, in request) (any, error) { return s.Site.Members(in.Context(), in.account) }},
+	{http.MethodGet, "/members", "Who has a role, for owners", plainly, func(_ server, in request) (any, error) { return in.site.Members(in.Context(), in.account) }},
 	{http.MethodPut, "/members/{account}", "Give an account a role: owner, editor, author or none", plainly, server.member},
-	{http.MethodGet, "/bin", "What was deleted within 30 days", plainly, func(s server, in request) (any, error) { return s.Site.Bin(in.Context(), in.account) }},
-	{http.MethodPost, "/bin/{id}/restore", "Bring something back", plainly, func(s server, in request) (any, error) { return numbered(in, s.Site.Restore) }},
-	{http.MethodGet, "/history/{kind}/{id}", "The versions of something, the latest first: page, section, entry, navItem or image", plainly, func(s server, in request) (any, error) {
-		return s.Site.History(in.Context(), in.account, in.PathValue("kind"), in.PathValue("id"))
+	{http.MethodGet, "/bin", "What was deleted within 30 days", plainly, func(_ server, in request) (any, error) { return in.site.Bin(in.Context(), in.account) }},
+	{http.MethodPost, "/bin/{id}/restore", "Bring something back", plainly, func(s server, in request) (any, error) { return numbered(in, in.site.Restore) }},
+	{http.MethodGet, "/history/{kind}/{id}", "The versions of something, the latest first: page, section, entry, translation, navItem or image", plainly, func(s server, in request) (any, error) {
+		return in.site.History(in.Context(), in.account, in.PathValue("kind"), in.PathValue("id"))
 	}},
-	{http.MethodPost, "/history/{id}/restore", "Give something the content of one of its versions", plainly, func(s server, in request) (any, error) { return numbered(in, s.Site.Revert) }},
+	{http.MethodPost, "/history/{id}/restore", "Give something the content of one of its versions", plainly, func(s server, in request) (any, error) { return numbered(in, in.site.Revert) }},
+	{http.MethodGet, "/sites", "The sites in which one has a role, and which: all other addresses take the slug of one as ?site=", plainly, func(_ server, in request) (any, error) { return in.site.Sites(in.Context(), in.account) }},
 	{http.MethodPatch, "", "Say what the site is called: title, description, language", plainly, server.describe},
 }
 
@@ -196,10 +197,10 @@ func (s server) order(in request) (any, error) {
 	if !ok || len(in.body) != 1 {
 		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "order", Message: `expected {"order": [ids]}, each section of the page once`}
 	}
-	if err := s.Site.OrderSections(in.Context(), in.account, page, ids); err != nil {
+	if err := in.site.OrderSections(in.Context(), in.account, page, ids); err != nil {
 		return nil, err
 	}
-	return s.Site.Use(in.Context(), in.account, "getSection", map[string]any{"pageId": page}, nil)
+	return in.site.Use(in.Context(), in.account, "getSection", map[string]any{"pageId": page}, nil)
 }
 
 func (s server) visibility(in request) (any, error) {
@@ -212,7 +213,7 @@ func (s server) visibility(in request) (any, error) {
 func (s server) member(in request) (any, error) {
 	role, err := in.text("role")
 	if err == nil {
-		err = s.Site.SetRole(in.Context(), in.account, in.PathValue("account"), role)
+		err = in.site.SetRole(in.Context(), in.account, in.PathValue("account"), role)
 	}
 	return map[string]any{"success": true, "account": in.PathValue("account"), "role": role}, err
 }
@@ -234,7 +235,7 @@ func (s server) describe(in request) (any, error) {
 			return nil, err
 		}
 	}
-	return s.Site.Describe(in.Context(), in.account, texts[0], texts[1], texts[2])
+	return in.site.Describe(in.Context(), in.account, texts[0], texts[1], texts[2])
 }
 
 type object = map[string]any
@@ -248,13 +249,11 @@ func Describe() object {
 		item, _ := paths[Root+a.path].(object)
 		if item == nil {
 			item = object{}
-			var parameters []object
+			parameters := []object{{"name": siteParameter, "in": "query", "description": "The slug of a group's site; without it, the house's", "schema": object{"type": "string"}}}
 			for _, found := range pathParts.FindAllStringSubmatch(a.path, -1) {
 				parameters = append(parameters, object{"name": found[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 			}
-			if parameters != nil {
-				item["parameters"] = parameters
-			}
+			item["parameters"] = parameters
 			paths[Root+a.path] = item
 		}
 		item[strings.ToLower(a.method)] = a.operation()

@@ -1,9 +1,10 @@
-// Package siteapi is the content of a site over HTTP, under /api/site: pages, sections, posts, menus, collections, images, and who may
+// Package siteapi is the content of sites over HTTP, under /api/site: pages, sections, posts, menus, collections, images, and who may
 // change them. Each address is one of the tools that run a site, called with what path, query and body say, so both give the same
 // answers. It is mounted where models' keys may look and only people and their own programs may change something.
 package siteapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type Site interface {
 	// UseAt is Use for somebody who has seen a version of what they change. When there is another one by now nothing is changed, and the
 	// error is at the field "version".
 	UseAt(ctx context.Context, account, tool string, inputs map[string]any, media registry.MediaOpener, version string) (any, error)
+	// Sites lists the sites in which an account has a role, whichever this one is.
+	Sites(ctx context.Context, account string) (any, error)
 	Navigations(ctx context.Context, account string) (any, error)
 	Collections(ctx context.Context, account string) (any, error)
 	OrderSections(ctx context.Context, account, page string, ids []string) error
@@ -52,7 +55,8 @@ type Site interface {
 
 // Config wires a Handler; all but Logger are required.
 type Config struct {
-	Site Site
+	// Site gives the site with a slug. What it does fails with CodeLost where there is none.
+	Site func(slug string) Site
 	// Media opens stored files, Put stores one of an account.
 	Media registry.MediaOpener
 	Put   func(ctx context.Context, account string, content io.Reader, name string) (registry.Media, error)
@@ -79,9 +83,16 @@ func Handler(cfg Config) http.Handler {
 // request is one call of an address.
 type request struct {
 	*http.Request
+	site    Site
 	account string
 	body    map[string]any
 }
+
+// siteParameter is the part of a query that names a site by its slug.
+const siteParameter = "site"
+
+// house is the slug of the site that is meant where a request names none.
+const house = "house"
 
 // status is an answer with a status of its own.
 type status struct {
@@ -91,7 +102,7 @@ type status struct {
 
 func (s server) serve(w http.ResponseWriter, r *http.Request, a address) {
 	caller, _ := s.Caller(r.Context())
-	in := request{Request: r, account: caller.ID}
+	in := request{Request: r, account: caller.ID, site: s.Site(cmp.Or(r.URL.Query().Get(siteParameter), house))}
 	var answer any
 	err := s.read(w, &in)
 	if err == nil {
@@ -174,7 +185,7 @@ func (s server) use(in request, tool string, more map[string]any) (any, error) {
 		in.body[name] = value
 	}
 	seen := strings.Trim(in.Header.Get("If-Match"), `"`)
-	answer, err := s.Site.UseAt(in.Context(), in.account, tool, in.body, s.Media, seen)
+	answer, err := in.site.UseAt(in.Context(), in.account, tool, in.body, s.Media, seen)
 	var refused *registry.Error
 	if seen != "" && errors.As(err, &refused) && refused.Field == "version" {
 		return nil, &problem.Problem{Status: http.StatusPreconditionFailed, Code: "changed", Detail: refused.Message, Field: refused.Field, Cause: refused}
@@ -206,7 +217,7 @@ func (s server) page(in request) (string, error) {
 	if _, err := uuid.Parse(key); err == nil {
 		return key, nil
 	}
-	answer, err := s.Site.Use(in.Context(), in.account, "getPage", map[string]any{"slug": key}, nil)
+	answer, err := in.site.Use(in.Context(), in.account, "getPage", map[string]any{"slug": key}, nil)
 	if err != nil {
 		return "", err
 	}

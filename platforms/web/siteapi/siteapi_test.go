@@ -34,7 +34,7 @@ type api struct {
 func newAPI(t *testing.T) *api {
 	a := &api{House: contenttest.New(t), t: t, account: contenttest.Operator}
 	a.handler = siteapi.Handler(siteapi.Config{
-		Site: a.House, Media: a.Files, Caller: func(context.Context) (users.Account, bool) { return users.Account{ID: a.account}, true },
+		Site: func(slug string) siteapi.Site { return a.In(slug) }, Media: a.Files, Caller: func(context.Context) (users.Account, bool) { return users.Account{ID: a.account}, true },
 		Put: func(ctx context.Context, _ string, r io.Reader, name string) (registry.Media, error) {
 			ref, _, err := a.Files.Keep(ctx, r, assets.Meta{Name: name})
 			return ref, err
@@ -71,6 +71,18 @@ func (a *api) ask(want int, method, path string, body any) object {
 	return answer
 }
 
+// status sends a request to a whole address and gives the status of its answer.
+func (a *api) status(method, address string, body any) int {
+	a.t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	a.handler.ServeHTTP(w, httptest.NewRequest(method, address, bytes.NewReader(raw)))
+	return w.Code
+}
+
 type form struct {
 	content *bytes.Buffer
 	kind    string
@@ -82,6 +94,29 @@ func (a *api) same(path, tool string, inputs object) {
 	if d := cmp.Diff(a.Do(tool, inputs), a.ask(200, "GET", path, nil)); d != "" {
 		a.t.Errorf("%s and %s differ: %s", path, tool, d)
 	}
+}
+
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	page := a.Page("about")
+	a.Do("createPost", object{"collectionSlug": "blog", "slug": "mugs", "title": "Mugs", "content": object{"body": "B"}})
+	entry := a.Do("createEntry", object{"collectionId": "glossary", "slug": "kiln", "title": "Kiln"})["entryId"].(string)
+	for path, change := range map[string]object{"/pages/about": {"name": "Über uns"}, "/posts/mugs": {"title": "Tassen"}, "/collections/glossary/entries/" + entry: {"title": "Ofen"}} {
+		change["locale"] = "de"
+		a.ask(200, "PATCH", path, change)
+		a.account = contenttest.Author
+		gone := object{"locale": "de", "status": "archived"}
+		a.ask(403, "PATCH", path, gone)
+		a.account = contenttest.Operator
+		a.ask(200, "PATCH", path, gone)
+		a.ask(422, "PATCH", path, gone)
+	}
+	a.ask(200, "PATCH", "/pages/about", object{"locale": "de", "name": "Wir"})
+	if got := a.ask(200, "GET", "/pages/about?includeContent=true", nil)["items"].([]any)[0].(object)["translations"].([]any); len(got) != 1 || got[0].(object)["title"] != "Wir" {
+		t.Errorf("got %v", got)
+	}
+	a.same("/pages/"+page+"?includeContent=true", "getPage", object{"id": page, "includeContent": true})
 }
 
 func TestPages(t *testing.T) {
@@ -297,6 +332,13 @@ func TestRights(t *testing.T) {
 	t.Run("who has no role sees nothing and does nothing", func(t *testing.T) {
 		for _, pattern := range append(siteapi.Reads(), siteapi.Changes()...) {
 			method, path, _ := strings.Cut(pattern, " ")
+			if strings.HasSuffix(path, "/sites") {
+				a.account = contenttest.Stranger
+				if got := a.ask(200, "GET", "/sites", nil); got["count"] != json.Number("0") {
+					t.Errorf("somebody without a role has %v", got)
+				}
+				continue
+			}
 			path = strings.NewReplacer("{account}", contenttest.Author, "{id}", "1").Replace(strings.TrimPrefix(path, siteapi.Root))
 			body := map[string]any{"PUT": object{"role": "owner"}, "POST": object{"hidden": true}}[method]
 			if strings.HasSuffix(path, "/order") {

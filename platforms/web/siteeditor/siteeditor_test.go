@@ -1,6 +1,7 @@
 package siteeditor_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func newDesk(t *testing.T, account string) *desk {
 		file, _, err := d.Files.OpenMedia(ctx, ref)
 		return file, err
 	}
-	public, err := site.New(site.Config{
+	public, err := site.NewSites(site.Config{
 		Store: d.Store, Slug: store.House, Templates: d.Templates, Base: base, Key: []byte("a key that nobody else has"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, _ int) (string, []byte, error) {
 			return "", nil, assets.ErrNoThumbnail
@@ -62,7 +63,7 @@ func newDesk(t *testing.T, account string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := siteapi.Handler(siteapi.Config{Site: d.House, Media: d.Files, Caller: caller, Put: func(ctx context.Context, _ string, r io.Reader, name string) (registry.Media, error) {
+	api := siteapi.Handler(siteapi.Config{Site: func(slug string) siteapi.Site { return d.In(slug) }, Media: d.Files, Caller: caller, Put: func(ctx context.Context, _ string, r io.Reader, name string) (registry.Media, error) {
 		ref, _, err := d.Files.Keep(ctx, r, assets.Meta{Name: name})
 		return ref, err
 	}})
@@ -77,9 +78,9 @@ func newDesk(t *testing.T, account string) *desk {
 		fmt.Fprintf(w, `{"runs": [{"outputs": [{"type": "image", "alt": "A fox", "url": "/files/00/%s/fox.png"}]}]}`, strings.TrimPrefix(d.made, "asset:"))
 	})
 	mux.Handle("/site/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		kind, id, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/site/preview/"), "/")
-		if found && r.URL.RawQuery == "" && strings.HasPrefix(r.URL.Path, "/site/preview/") { // the tools of tests don't sign
-			http.Redirect(w, r, public.Preview(kind, id), http.StatusFound)
+		before, after, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/site"), "/preview/")
+		if kind, id, _ := strings.Cut(after, "/"); found && !r.URL.Query().Has("sig") { // the tools of tests don't sign
+			http.Redirect(w, r, public.Of(cmp.Or(strings.Trim(before, "/"), store.House)).Preview(kind, id), http.StatusFound)
 			return
 		}
 		public.ServeHTTP(w, r)
@@ -225,6 +226,68 @@ func TestEditorInABrowser(t *testing.T) {
 		if images := d.Items("getImage", object{"all": true}); len(images) != 1 || images[0]["id"] != d.made {
 			t.Errorf("the site has %v", images)
 		}
+	})
+	t.Run("a page is said in another language and published in it", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, contenttest.Editor)
+		page := d.Page("story")
+		section := d.Section(page, "richText", object{"body": "First words."}, object{"status": "published"})
+		ctx := d.open(browsertest.Desktop)
+		press(t, ctx, "#things li", "Story")
+		write(t, ctx, `.languages input[name=newLocale]`, "de")
+		press(t, ctx, ".languages", "Add")
+		browsertest.Becomes(t, ctx, `document.getElementById('locale')?.value === 'de' && document.querySelector('[data-id="`+section+`"] textarea[name=body]')?.placeholder === 'First words.'`)
+		write(t, ctx, `.head input[name=name]`, "Geschichte")
+		press(t, ctx, ".head > .row:last-child", "Save")
+		browsertest.Becomes(t, ctx, `document.querySelector('.head input[name=name]').value === 'Geschichte' && document.getElementById('told').textContent === 'Saved.'`)
+		write(t, ctx, `[data-id="`+section+`"] textarea[name=body]`, "Erste Worte.")
+		press(t, ctx, `[data-id="`+section+`"]`, "Save")
+		browsertest.Becomes(t, ctx, `document.querySelector('[data-id="`+section+`"] textarea[name=body]')?.value === 'Erste Worte.'`)
+		browsertest.Becomes(t, ctx, `document.getElementById('preview').src.includes('locale=de')`)
+		browsertest.Accessible(t, ctx, "editor of another language")
+		browsertest.Shot(t, ctx, "site-editor-language")
+		if got := d.visitors("de/story"); strings.Contains(got, "Erste Worte.") {
+			t.Error("a draft in German is seen by visitors")
+		}
+		press(t, ctx, ".head", "Publish")
+		browsertest.Becomes(t, ctx, `document.querySelector('.head .state').textContent === 'published'`)
+		if got := d.visitors("de/story"); !strings.Contains(got, "Erste Worte.") || !strings.Contains(got, "Geschichte") {
+			t.Errorf("visitors see %s", got)
+		}
+		if got := d.visitors("story"); !strings.Contains(got, "First words.") {
+			t.Errorf("visitors see %s", got)
+		}
+		press(t, ctx, ".head", "Remove this language")
+		browsertest.Becomes(t, ctx, `document.getElementById('locale')?.value === '' && document.querySelectorAll('#locale option').length === 1`)
+	})
+	t.Run("who works on a group's site alone comes there, and who works on two chooses", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, contenttest.Stranger)
+		group, err := d.Store.SwitchOn(t.Context(), store.Group{Platform: "telegram", Place: "chat:1"}, store.Site{Slug: "painters", Title: "Painters", Language: "en"}, contenttest.Stranger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Page("house-page")
+		ctx := d.open(browsertest.Desktop)
+		browsertest.Becomes(t, ctx, `location.search === '?site=painters'`)
+		write(t, ctx, "#things input[name=new]", "Our kiln")
+		press(t, ctx, "#things", "Add")
+		press(t, ctx, "#work", "Add section")
+		browsertest.Becomes(t, ctx, `document.querySelectorAll('#sections > li').length === 1 && document.getElementById('preview').src.includes('/site/painters/preview/page/')`)
+		pages, err := d.Store.In(group, "").Pages(t.Context(), store.PageQuery{Content: true})
+		if err != nil || len(pages) != 1 || pages[0].Slug != "our-kiln" || len(pages[0].Sections) != 1 {
+			t.Errorf("the group has %+v, %v", pages, err)
+		}
+		if err := d.Store.SetRole(t.Context(), d.Site, contenttest.Stranger, store.Editor); err != nil {
+			t.Fatal(err)
+		}
+		browsertest.Do(t, ctx, chromedp.Navigate(d.URL+siteeditor.Root+"?site=painters"), chromedp.WaitVisible("#site"))
+		browsertest.Accessible(t, ctx, "editor of a group's site")
+		browsertest.Shot(t, ctx, "site-editor-group")
+		if !browsertest.Is(t, ctx, `(() => { const s = document.getElementById('site'); s.value = 'house'; s.dispatchEvent(new Event('change')); return true })()`) {
+			t.Fatal("no site was chosen")
+		}
+		browsertest.Becomes(t, ctx, `location.search === '' && document.getElementById('things')?.textContent.includes('House-page')`)
 	})
 	t.Run("who has no role is told so", func(t *testing.T) {
 		t.Parallel()

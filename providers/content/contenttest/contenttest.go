@@ -61,7 +61,7 @@ func New(t testing.TB, change ...func(*content.Config)) *House {
 	}
 	h := &House{Prompts: map[registry.Media]string{}, Store: store.New(pool), Pool: pool, Templates: templates, Files: Files{assets.New(pool, folder, 0)}, t: t}
 	cfg := content.Config{
-		Store: h.Store, Templates: templates, Files: h.Files, Links: links{},
+		Store: h.Store, Templates: templates, Files: h.Files, Links: func(slug string) content.Links { return links(slug) },
 		Operator: func(_ context.Context, account string) (bool, error) { return account == Operator, nil },
 		Link: func(ref registry.Media, name string) string {
 			return "/uploads/00/" + strings.TrimPrefix(ref, "asset:") + "/" + path.Base(name)
@@ -88,11 +88,19 @@ func New(t testing.TB, change ...func(*content.Config)) *House {
 	return h
 }
 
-type links struct{}
+// links are addresses in the site with a slug.
+type links string
 
-func (links) Page(slug string) string              { return "/site/" + slug }
-func (links) Entry(collection, slug string) string { return "/site/" + collection + "/" + slug }
-func (links) Preview(kind, id string) string       { return "/site/preview/" + kind + "/" + id }
+func (l links) root() string {
+	if l == store.House {
+		return "/site/"
+	}
+	return "/site/" + string(l) + "/"
+}
+
+func (l links) Page(slug string) string              { return l.root() + slug }
+func (l links) Entry(collection, slug string) string { return l.root() + collection + "/" + slug }
+func (l links) Preview(kind, id string) string       { return l.root() + "preview/" + kind + "/" + id }
 
 // Files keeps files and reads them.
 type Files struct{ assets *assets.Store }

@@ -36,7 +36,7 @@ type document struct {
 	draft      bool
 	author     string
 	excerpt    string
-	language   string
+	locale     string // as BCP 47 in small letters; empty: the site's own language
 	categories []string
 	tags       []string
 	cover      picture
@@ -257,7 +257,7 @@ func (d *document) take(field *ast.MappingValueNode, collections []string) error
 	case "tags":
 		return v.texts(&d.tags)
 	case "language", "lang":
-		return v.text(&d.language)
+		return v.language(&d.locale)
 	case "cover", "image", "featuredimage", "featured_image":
 		return v.picture(&d.cover)
 	case "type", "collection":

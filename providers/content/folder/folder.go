@@ -31,17 +31,17 @@ type Config struct {
 	Add func(ctx context.Context, image store.Image) error
 	// Links gives the paths of what the files become.
 	Links Links
-	// Language is the site's.
+	// Language is the site's. A file in another one is what the page or entry of its slug says in that.
 	Language string
 	// Replace has what is there already take what the files say.
 	Replace bool
 	Now     func() time.Time
 }
 
-// Links are the paths of what visitors see.
+// Links are the paths of what visitors see in a language; empty: the site's own.
 type Links interface {
-	Page(slug string) string
-	Entry(collection, slug string) string
+	PageIn(locale, slug string) string
+	EntryIn(locale, collection, slug string) string
 }
 
 // Outcome is what became of a file.
@@ -155,7 +155,10 @@ func (r *run) readAll(names []string, tell func(Result)) (good []document) {
 		} else {
 			d, err = read(name, content, slugs)
 		}
-		key := d.collection + "/" + d.slug
+		if strings.EqualFold(d.locale, r.Language) {
+			d.locale = ""
+		}
+		key := path.Join(d.locale, d.collection) + "/" + d.slug
 		if other, taken := by[key]; err == nil && taken {
 			err = faultAt(0, "the slug %s is that of %s: write another slug: into its head", d.slug, other)
 		}
@@ -164,12 +167,13 @@ func (r *run) readAll(names []string, tell func(Result)) (good []document) {
 			continue
 		}
 		by[key] = name
-		r.addresses[name] = r.Links.Page(d.slug)
+		r.addresses[name] = r.Links.PageIn(d.locale, d.slug)
 		if d.collection != "" {
-			r.addresses[name] = r.Links.Entry(d.collection, d.slug)
+			r.addresses[name] = r.Links.EntryIn(d.locale, d.collection, d.slug)
 		}
 		good = append(good, d)
 	}
+	slices.SortStableFunc(good, func(a, b document) int { return min(len(a.locale), 1) - min(len(b.locale), 1) }) // the site's own language first
 	return good
 }
 
@@ -191,7 +195,10 @@ func (d document) broken(err error) Result {
 // put brings a document into the site. What is wrong with the document is told, what is wrong with the site is an error.
 func (r *run) put(ctx context.Context, d document) (Result, error) {
 	put := r.putEntry
-	if d.collection == "" {
+	switch {
+	case d.locale != "":
+		put = r.putTranslation
+	case d.collection == "":
 		put = r.putPage
 	}
 	var result Result

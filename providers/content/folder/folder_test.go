@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/png"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -23,8 +24,10 @@ type object = contenttest.Object
 // links are short paths.
 type links struct{}
 
-func (links) Page(slug string) string              { return "/" + slug }
-func (links) Entry(collection, slug string) string { return "/" + collection + "/" + slug }
+func (links) PageIn(locale, slug string) string { return path.Join("/", locale, slug) }
+func (links) EntryIn(locale, collection, slug string) string {
+	return path.Join("/", locale, collection, slug)
+}
 
 // noon is when imports happen.
 var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
@@ -257,6 +260,8 @@ func TestBrokenFiles(t *testing.T) {
 		"title.md":        {"---\ntitle: [a]\n---\n", 2, "expected a text"},
 		"untitled.md":     {"Text only.", 1, "no title"},
 		"slug.md":         {"---\ntitle: a\nslug: A b\n---\n", 3, "none"},
+		"language.md":     {"---\ntitle: a\nlanguage: klingon-x\n---\n", 3, "no language"},
+		"alone.md":        {"---\ntitle: a\nlanguage: de\n---\nx", 0, "has no page alone"},
 		"kind.md":         {"---\ntitle: a\ntype: recipe\n---\n", 3, "page, post or one of blog, glossary"},
 		"picture.md":      {"---\ntitle: a\n---\nText\n\n![x](nowhere.png)\n", 6, "nowhere.png is not there"},
 		"cover.md":        {"---\ntitle: a\ncover: nowhere.png\n---\n", 3, "nowhere.png is not there"},
@@ -289,6 +294,65 @@ func TestBrokenFiles(t *testing.T) {
 		}
 		if got := d.bring(fstest.MapFS{"news/taken.md": file("# Again")}, false)["news/taken.md"]; got.Outcome != folder.Broken || !strings.Contains(got.Message, "slug") {
 			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestImportOfSeveralLanguages(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	files := fstest.MapFS{
+		"about.md":        file("---\ntitle: About us\nlanguage: en\n---\nWe are [four](blog/four.md)."),
+		"de/about.md":     file("---\ntitle: Über uns\nlanguage: de\ndescription: Wer wir sind\n---\nWir sind [vier](blog/four.md). ![Ofen](/img/kiln.png)"),
+		"blog/four.md":    file("# Four\n\nOf us."),
+		"de/blog/four.md": file("---\ntitle: Vier\nlang: de\ntags: [wir]\ndraft: true\n---\nVon uns."),
+		"img/kiln.png":    {Data: picture(t, 9)},
+	}
+	german := func(items []object) object { return items[0]["translations"].([]any)[0].(object) }
+	page := func() object { return german(d.Items("getPage", object{"slug": "about", "includeContent": true})) }
+	told := d.bring(files, false)
+	for name := range files {
+		if r := told[name]; strings.HasSuffix(name, ".md") && (r.Outcome != folder.Added || len(r.Notes) > 0) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	t.Run("a file in another language is what the page of its slug says in it", func(t *testing.T) {
+		got := page()
+		section := d.page("about")["sections"].([]any)[0].(object)["pageSectionId"].(string)
+		body, _ := got["content"].(object)[section].(object)["body"].(string)
+		if got["locale"] != "de" || got["title"] != "Über uns" || got["about"] != "Wer wir sind" || got["status"] != "published" || !strings.HasPrefix(body, "Wir sind [vier](/de/blog/four). ![Ofen](asset:") {
+			t.Errorf("got %v", got)
+		}
+		if d.page("about")["name"] != "About us" || d.body("about") != "We are [four](/blog/four)." || len(d.Items("getPage", object{"all": true})) != 1 {
+			t.Errorf("the site's own is %v", d.page("about"))
+		}
+	})
+	t.Run("and so is a post, a draft by itself", func(t *testing.T) {
+		got := german([]object{d.post("four")})
+		if got["title"] != "Vier" || got["status"] != "draft" || got["content"].(object)["body"] != "Von uns." || d.post("four")["status"] != "published" {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("a second run changes nothing, with and without replacing", func(t *testing.T) {
+		before := d.version()
+		for _, replace := range []bool{false, true} {
+			for name, r := range d.bring(files, replace) {
+				if r.Outcome != folder.Same {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+		}
+		if after := d.version(); after != before {
+			t.Errorf("the site's version was %d and is %d", before, after)
+		}
+	})
+	t.Run("what is said otherwise there is left, and replaced where that is asked for", func(t *testing.T) {
+		changed := fstest.MapFS{"about.md": file("---\ntitle: Wir\nlanguage: de\n---\nNeu.")}
+		if r := d.bring(changed, false)["about.md"]; r.Outcome != folder.Left || page()["title"] != "Über uns" {
+			t.Errorf("got %+v", r)
+		}
+		if r := d.bring(changed, true)["about.md"]; r.Outcome != folder.Replaced || page()["title"] != "Wir" || d.page("about")["name"] != "About us" {
+			t.Errorf("got %+v, %v", r, page())
 		}
 	})
 }

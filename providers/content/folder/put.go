@@ -18,7 +18,6 @@ const textTemplate = "richText"
 
 // putPage makes a page of a document: its text is a section.
 func (r *run) putPage(ctx context.Context, d document, m material) (Result, error) {
-	r.noteLanguage(&d)
 	if d.author != "" || d.date != nil || len(d.categories)+len(d.tags) > 0 {
 		d.notes = append(d.notes, "a page keeps no author, date, categories and tags: posts do")
 	}
@@ -114,7 +113,6 @@ func (r *run) fill(p *store.Page, d document, m material) {
 
 // putEntry makes a post or another entry of a document.
 func (r *run) putEntry(ctx context.Context, d document, m material) (Result, error) {
-	r.noteLanguage(&d)
 	i := slices.IndexFunc(r.collections, func(c store.Collection) bool { return c.Slug == d.collection })
 	collection := r.collections[i]
 	there, err := r.Content.Entries(ctx, store.EntryQuery{Slug: d.slug, CollectionID: collection.ID})
@@ -141,23 +139,40 @@ func (r *run) putEntry(ctx context.Context, d document, m material) (Result, err
 
 // sameEntry compares two entries, whose dates may be of different zones.
 func sameEntry(a, b store.Entry) bool {
-	same := func(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
-	if !same(a.PublishedAt, b.PublishedAt) || !same(a.PublishAt, b.PublishAt) {
+	if !sameTime(a.PublishedAt, b.PublishedAt) || !sameTime(a.PublishAt, b.PublishAt) {
 		return false
 	}
 	a.PublishedAt, a.PublishAt = b.PublishedAt, b.PublishAt
 	return reflect.DeepEqual(a, b)
 }
 
-// fillEntry gives an entry what a document says. What has a date to come is published then.
-func (r *run) fillEntry(e *store.Entry, d document, m material) {
-	e.Title, e.Author, e.Excerpt, e.Status, e.PublishAt = d.title, d.author, d.excerpt, store.Published, nil
+// state is whether a document is published, or when it is to be.
+func (r *run) state(d document) (status string, publishAt *time.Time) {
 	switch {
 	case d.draft:
-		e.Status = store.Draft
+		return store.Draft, nil
 	case d.date != nil && d.date.After(r.Now()):
-		e.Status, e.PublishAt = store.Draft, d.date
+		return store.Draft, d.date
 	}
+	return store.Published, nil
+}
+
+// coverOf is the cover of a post or entry; nil: it has none.
+func coverOf(d document, m material) map[string]any {
+	if m.cover == "" {
+		return nil
+	}
+	cover := map[string]any{"url": m.cover}
+	if d.cover.alt != "" {
+		cover["alt"] = d.cover.alt
+	}
+	return cover
+}
+
+// fillEntry gives an entry what a document says. What has a date to come is published then.
+func (r *run) fillEntry(e *store.Entry, d document, m material) {
+	e.Title, e.Author, e.Excerpt = d.title, d.author, d.excerpt
+	e.Status, e.PublishAt = r.state(d)
 	if d.date != nil && e.PublishAt == nil {
 		e.PublishedAt = d.date
 	}
@@ -175,11 +190,7 @@ func (r *run) fillEntry(e *store.Entry, d document, m material) {
 		content["tags"] = anyOf(tags)
 	}
 	e.FeaturedImage = nil
-	if m.cover != "" {
-		cover := map[string]any{"url": m.cover}
-		if d.cover.alt != "" {
-			cover["alt"] = d.cover.alt
-		}
+	if cover := coverOf(d, m); cover != nil {
 		content["cover"], e.FeaturedImage = cover, &m.cover
 	}
 	e.Content = content
@@ -210,11 +221,4 @@ func (r *run) settle(ctx context.Context, d document, m material, kind string, s
 		return Result{}, err
 	}
 	return d.result(Replaced, kind), replace()
-}
-
-// noteLanguage tells of a document that is in another language than the site.
-func (r *run) noteLanguage(d *document) {
-	if d.language != "" && !strings.EqualFold(d.language, r.Language) {
-		d.notes = append(d.notes, fmt.Sprintf("it is in %q, the site in %q: it stands beside the others, as one in the site's language", d.language, r.Language))
-	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"golang.org/x/text/language"
 )
 
 // value is what a field of a head says.
@@ -116,5 +117,19 @@ func (v value) picture(to *picture) error {
 			to.alt = text
 		}
 	}
+	return nil
+}
+
+// language reads a language, such as de or pt-BR.
+func (v value) language(to *string) error {
+	var text string
+	if err := v.text(&text); err != nil {
+		return err
+	}
+	tag, err := language.Parse(text)
+	if err != nil || tag == language.Und {
+		return faultAt(v.line, "%s: %q is no language: expected one such as de or pt-BR", v.name, text)
+	}
+	*to = strings.ToLower(tag.String())
 	return nil
 }

@@ -34,6 +34,13 @@ func (v *view) showEntry(ctx context.Context, e store.Entry) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, locales, err := v.saying(ctx, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.locale != "" {
+		e = translateEntry(e, said)
+	}
 	refs := v.server.refs(e.Content)
 	if e.FeaturedImage != nil {
 		refs = append(refs, *e.FeaturedImage)
@@ -44,19 +51,20 @@ func (v *view) showEntry(ctx context.Context, e store.Entry) (*page, error) {
 	body, _ := e.Content["body"].(string)
 	a := &article{
 		Title: e.Title, Date: v.date(e.PublishedAt), Author: e.Author, Category: e.Category, Excerpt: e.Excerpt, Body: v.Markdown(body), Tags: textsOf(e.Content["tags"]),
-		Back: collection.Title, BackURL: v.server.path(collection.Slug),
+		Back: collection.Title, BackURL: v.path(v.locale, collection.Slug),
 	}
 	if e.PublishedAt != nil {
 		a.Stamp = e.PublishedAt.UTC().Format(time.RFC3339)
 	}
-	canonical := v.server.absolute(v.server.Entry(collection.Slug, e.Slug))
-	p := shown{Kind: "article", Title: e.Title, Description: excerpt(e), Canonical: canonical, Article: a, NoIndex: v.draft}
+	path := func(locale string) string { return v.path(locale, collection.Slug, e.Slug) }
+	canonical := v.server.absolute(path(v.locale))
+	p := shown{Kind: "article", Title: e.Title, Description: excerpt(e), Canonical: canonical, Article: a, NoIndex: v.draft, Languages: v.alternates(locales, path)}
 	if cover := v.cover(e); cover != nil {
 		a.Cover = cover
 		p.Image = v.server.absolute(v.server.path("media", strings.TrimPrefix(*e.FeaturedImage, "asset:"), "1280"))
 	}
 	if e.Kind == store.KindPost {
-		p.LD = posting(e, p, v.name())
+		p.LD = posting(e, p, v.name(), v.language())
 	}
 	return v.show(ctx, http.StatusOK, p)
 }
@@ -85,9 +93,9 @@ func (v *view) cover(e store.Entry) *layout.Picture {
 }
 
 // posting describes a post to search engines (schema.org, BlogPosting).
-func posting(e store.Entry, p shown, publisher string) map[string]any {
+func posting(e store.Entry, p shown, publisher, language string) map[string]any {
 	ld := map[string]any{
-		"@context": "https://schema.org", "@type": "BlogPosting", "headline": e.Title, "mainEntityOfPage": p.Canonical, "description": p.Description,
+		"@context": "https://schema.org", "@type": "BlogPosting", "headline": e.Title, "mainEntityOfPage": p.Canonical, "description": p.Description, "inLanguage": language,
 		"dateModified": e.UpdatedAt.UTC().Format(time.RFC3339), "publisher": map[string]any{"@type": "Organization", "name": publisher},
 	}
 	if e.PublishedAt != nil {
@@ -125,8 +133,13 @@ func (v *view) list(ctx context.Context, slug, number string) (*page, error) {
 	if len(teasers) == 0 && at > 1 {
 		return nil, errNothing
 	}
-	address := v.server.path(slug)
+	locales, err := v.listLocales(ctx)
+	if err != nil {
+		return nil, err
+	}
+	address := v.path(v.locale, slug)
 	p := shown{Kind: "list", Title: collection.Title, Heading: collection.Title, Canonical: v.server.absolute(address), List: teasers[:min(len(teasers), perPage)]}
+	p.Languages = v.alternates(locales, func(locale string) string { return v.path(locale, slug) })
 	if at > 1 {
 		p.NoIndex = true
 		p.Newer = address
@@ -145,17 +158,13 @@ func (v *view) search(ctx context.Context, query string) (*page, error) {
 	if len(query) > 200 {
 		query = strings.ToValidUTF8(query[:200], "")
 	}
-	places, err := v.content.Search(ctx, query, 30)
+	places, err := v.content.Search(ctx, v.locale, query, 30)
 	if err != nil {
 		return nil, err
 	}
 	p := shown{Kind: "search", Title: v.voice.Line("site.search"), Heading: v.voice.Line("site.search"), NoIndex: true, Query: query}
 	for _, found := range places {
-		t := layout.Teaser{Title: found.Title, URL: v.server.Page(found.Slug), Excerpt: found.Text}
-		if found.Kind == "entry" {
-			t.URL = v.server.Entry(found.Collection, found.Slug)
-		}
-		p.List = append(p.List, t)
+		p.List = append(p.List, layout.Teaser{Title: found.Title, URL: v.placePath(found), Excerpt: found.Text})
 	}
 	made, err := v.show(ctx, http.StatusOK, p)
 	if err == nil {
@@ -186,13 +195,23 @@ func encoded(kind string, document any) (*page, error) {
 // urlset is the map of a site (sitemaps.org, 0.9).
 type urlset struct {
 	XMLName xml.Name   `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+	XHTML   string     `xml:"xmlns:xhtml,attr,omitempty"` // where there are languages
 	URLs    []location `xml:"url"`
 }
 
 type location struct {
-	Address string `xml:"loc"`
-	Changed string `xml:"lastmod"`
+	Address string         `xml:"loc"`
+	Changed string         `xml:"lastmod"`
+	Links   []locationLink `xml:"xhtml:link"` // to the same in all languages
 }
+
+type locationLink struct {
+	Rel      string `xml:"rel,attr"`
+	Language string `xml:"hreflang,attr"`
+	Address  string `xml:"href,attr"`
+}
+
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // mostLocations is how many addresses the format allows.
 const mostLocations = 50_000
@@ -204,11 +223,10 @@ func (v *view) sitemap(ctx context.Context) (*page, error) {
 	}
 	var set urlset
 	for _, p := range places[:min(len(places), mostLocations)] {
-		address := v.server.Page(p.Slug)
-		if p.Kind == "entry" {
-			address = v.server.Entry(p.Collection, p.Slug)
-		}
-		set.URLs = append(set.URLs, location{v.server.absolute(address), p.UpdatedAt.UTC().Format(time.RFC3339)})
+		set.URLs = append(set.URLs, location{Address: v.server.absolute(v.placePath(p)), Changed: stamp(p.UpdatedAt)})
+	}
+	if err := v.addLanguages(ctx, &set, places); err != nil {
+		return nil, err
 	}
 	return encoded("application/xml; charset=utf-8", set)
 }

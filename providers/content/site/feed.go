@@ -84,29 +84,32 @@ func (v *view) feed(ctx context.Context, slug, name string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := v.content.Entries(ctx, store.EntryQuery{CollectionID: collection.ID, Status: store.Published, Limit: feedLength})
+	entries, err := v.content.Entries(ctx, store.EntryQuery{CollectionID: collection.ID, Status: store.Published, Locale: v.locale, Limit: feedLength})
+	if err == nil {
+		err = v.translateEntries(ctx, entries)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if name == "atom.xml" {
 		return v.atom(collection, entries)
 	}
-	c := channel{Title: collection.Title + " – " + v.name(), Link: v.server.absolute(v.server.path(slug)), Description: textOr(v.site.Description, collection.Title), Language: v.site.Language}
+	c := channel{Title: collection.Title + " – " + v.name(), Link: v.server.absolute(v.path(v.locale, slug)), Description: textOr(v.site.Description, collection.Title), Language: v.language()}
 	for _, e := range entries {
-		address := v.server.absolute(v.server.Entry(slug, e.Slug))
+		address := v.server.absolute(v.path(v.locale, slug, e.Slug))
 		c.Items = append(c.Items, item{e.Title, address, address, e.PublishedAt.UTC().Format(time.RFC1123Z), categories(e), excerpt(e)})
 	}
 	return encoded("application/rss+xml; charset=utf-8", rss{Version: "2.0", Channel: c})
 }
 
 func (v *view) atom(c store.Collection, entries []store.Entry) (*page, error) {
-	address := v.server.absolute(v.server.path(c.Slug))
+	address := v.server.absolute(v.path(v.locale, c.Slug))
 	feed := atom{
 		Title: c.Title + " – " + v.name(), ID: address, Author: atomAuthor{v.name()}, Updated: time.Unix(0, 0).UTC().Format(time.RFC3339),
 		Links: []atomLink{{Href: address}, {"self", address + "/atom.xml"}},
 	}
 	for i, e := range entries {
-		at := v.server.absolute(v.server.Entry(c.Slug, e.Slug))
+		at := v.server.absolute(v.path(v.locale, c.Slug, e.Slug))
 		one := atomEntry{Title: e.Title, ID: at, Updated: e.UpdatedAt.UTC().Format(time.RFC3339), Published: e.PublishedAt.UTC().Format(time.RFC3339), Link: atomLink{Href: at}, Summary: excerpt(e)}
 		if e.Author != "" {
 			one.Author = &atomAuthor{e.Author}

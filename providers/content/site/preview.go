@@ -49,6 +49,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, path string) {
 		}
 		w.Header().Set("X-Robots-Tag", "noindex")
 		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors "+cmp.Or(s.cfg.Editor, "'self'"), 1))
+		v = v.localeOf(r)
 		v.draft = true
 		if kind == "page" {
 			return v.page(ctx, store.PageQuery{ID: id})

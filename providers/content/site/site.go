@@ -28,7 +28,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Config wires a Server. All but Theme, Editor, SignIn, Logger and Now are required.
+// Config wires a Server. All but Theme, Works, Editor, SignIn, Logger and Now are required.
 type Config struct {
 	Store     *store.Store
 	Slug      string // of the site
@@ -45,6 +45,8 @@ type Config struct {
 	Open func(ctx context.Context, ref registry.Media) (io.ReadCloser, error)
 	// Member reports whether the visitor of a request is signed in.
 	Member func(ctx context.Context) bool
+	// Works reports whether the visitor has a role in the site of a group; nil: nobody has.
+	Works func(ctx context.Context, slug string) bool
 	// Editor is the origin of the pages that may show drafts in a frame, where it is another than the site's own.
 	Editor string
 	// SignIn is the address of the page where visitors sign in; "next" is added.

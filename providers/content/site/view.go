@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,8 @@ type view struct {
 	voice    i18n.Voice
 	pictures map[string]*layout.Picture
 	teasers  map[string][]layout.Teaser
-	draft    bool // what is not published is shown as well
+	draft    bool   // what is not published is shown as well
+	locale   string // another language than the site's; empty: its own
 }
 
 // shown is what layout.html gets.
@@ -47,7 +49,8 @@ type shown struct {
 	Kind        string // page, article, list, search or missing
 	NoIndex     bool
 	Style       string
-	Icon        string // empty: the theme has none
+	Icon        string      // empty: the theme has none
+	Languages   []alternate // none where there is only one
 	Menu        []menuItem
 	Footer      []menuItem
 	Feeds       []feedLink
@@ -79,7 +82,7 @@ type article struct {
 }
 
 // words are the texts of the theme.
-var words = []string{"search", "search.none", "missing", "missing.text", "home", "newer", "older", "preview", "skip", "menu", "by", "back"}
+var words = []string{"search", "search.none", "missing", "missing.text", "home", "newer", "older", "preview", "skip", "menu", "by", "back", "languages"}
 
 // path gives the path of something below the site's start.
 func (s *Server) path(parts ...string) string {
@@ -110,10 +113,10 @@ func (v *view) show(ctx context.Context, status int, p shown) (*page, error) {
 	}
 	for _, c := range collections {
 		if c.Kind == store.KindPost {
-			p.Feeds = append(p.Feeds, feedLink{c.Title, v.server.path(c.Slug, "feed.xml")})
+			p.Feeds = append(p.Feeds, feedLink{c.Title, v.path(v.locale, c.Slug, "feed.xml")})
 		}
 	}
-	p.Language, p.Site, p.Home, p.Search = v.site.Language, v.name(), v.server.path(""), v.server.path("search")
+	p.Language, p.Site, p.Home, p.Search = v.language(), v.name(), v.path(v.locale, ""), v.path(v.locale, "search")
 	p.Icon = v.server.icon
 	p.Style, p.Draft, p.Words = v.server.bundle.Address("style.css"), v.draft, map[string]string{}
 	if p.Description == "" && p.Kind == "page" {
@@ -149,10 +152,12 @@ func (v *view) menu(ctx context.Context, slug string) ([]menuItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.below(items, ""), nil
+	translated, err := v.translateMenu(ctx, items)
+	return v.below(items, translated, ""), err
 }
 
-func (v *view) below(items []store.NavItem, parent string) []menuItem {
+// below are the items below another. Those that are translated lead to what is said in the language of the view.
+func (v *view) below(items []store.NavItem, translated map[string]bool, parent string) []menuItem {
 	var list []menuItem
 	for _, n := range items {
 		above := ""
@@ -162,18 +167,22 @@ func (v *view) below(items []store.NavItem, parent string) []menuItem {
 		if above != parent || !n.Visible || !n.TargetShown {
 			continue
 		}
-		list = append(list, menuItem{n.Label, v.address(n), v.below(items, n.ID)})
+		locale := ""
+		if translated[n.ID] {
+			locale = v.locale
+		}
+		list = append(list, menuItem{n.Label, v.address(n, locale), v.below(items, translated, n.ID)})
 	}
 	return list
 }
 
-// address is where an item of a menu leads.
-func (v *view) address(n store.NavItem) string {
+// address is where an item of a menu leads, in a language.
+func (v *view) address(n store.NavItem, locale string) string {
 	switch n.TargetType {
 	case store.TargetPage:
-		return v.server.Page(n.TargetSlug)
+		return v.pagePath(locale, n.TargetSlug)
 	case store.TargetEntry:
-		return v.server.Entry(n.TargetCollection, n.TargetSlug)
+		return v.path(locale, n.TargetCollection, n.TargetSlug)
 	case store.TargetMedia:
 		return v.server.path("media", strings.TrimPrefix(*n.TargetID, "asset:"), strconv.Itoa(sides[len(sides)-1]))
 	case store.TargetURL:
@@ -183,18 +192,29 @@ func (v *view) address(n store.NavItem) string {
 }
 
 // Page is the path of a page.
-func (s *Server) Page(slug string) string {
+func (s *Server) Page(slug string) string { return s.PageIn("", slug) }
+
+// PageIn is the path of a page in a language; empty: the site's own.
+func (s *Server) PageIn(locale, slug string) string {
 	if slug == startSlug {
-		return s.path("")
+		slug = ""
 	}
-	return s.path(slug)
+	return s.pathIn(locale, slug)
 }
 
 // Entry is the path of an entry or post.
-func (s *Server) Entry(collection, slug string) string { return s.path(collection, slug) }
+func (s *Server) Entry(collection, slug string) string { return s.EntryIn("", collection, slug) }
+
+// EntryIn is the path of an entry or post in a language; empty: the site's own.
+func (s *Server) EntryIn(locale, collection, slug string) string {
+	return s.pathIn(locale, collection, slug)
+}
 
 // find makes what is at a path.
 func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, error) {
+	if locale, rest, _ := strings.Cut(path, "/"); v.locale == "" && slices.Contains(v.site.Locales, locale) {
+		return v.in(locale).findIn(ctx, rest, r)
+	}
 	switch path {
 	case "":
 		return v.start(ctx)
@@ -203,8 +223,7 @@ func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, e
 	case "sitemap.xml":
 		return v.sitemap(ctx)
 	case "robots.txt":
-		return newPage(http.StatusOK, "text/plain; charset=utf-8", fmt.Appendf(nil, "User-agent: *\nDisallow: %s\nDisallow: %s\n\nSitemap: %s\n",
-			v.server.path("preview", ""), v.server.path("search"), v.server.absolute(v.server.path("sitemap.xml")))), nil
+		return v.robots(ctx)
 	}
 	parts := strings.Split(path, "/")
 	switch len(parts) {
@@ -222,6 +241,22 @@ func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, e
 		return v.entry(ctx, store.EntryQuery{Slug: parts[1]}, parts[0])
 	}
 	return nil, errNothing
+}
+
+// robots tells search engines what to leave alone, and where the maps are: those of the groups' sites too.
+func (v *view) robots(ctx context.Context) (*page, error) {
+	text := fmt.Appendf(nil, "User-agent: *\nDisallow: %s\nDisallow: %s\n\nSitemap: %s\n",
+		v.server.path("preview", ""), v.server.path("search"), v.server.absolute(v.server.path("sitemap.xml")))
+	if v.site.Slug == store.House {
+		groups, err := v.server.cfg.Store.GroupSites(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, slug := range groups {
+			text = fmt.Appendf(text, "Sitemap: %s\n", v.server.absolute(v.server.path(slug, "sitemap.xml")))
+		}
+	}
+	return newPage(http.StatusOK, "text/plain; charset=utf-8", text), nil
 }
 
 // start is the page home, or a list of what there is.
@@ -243,18 +278,27 @@ func (v *view) page(ctx context.Context, q store.PageQuery) (*page, error) {
 	if len(pages) == 0 || pages[0].Status != store.Published && !v.draft {
 		return nil, errNothing
 	}
+	said, locales, err := v.saying(ctx, pages[0].ID)
+	if err != nil {
+		return nil, err
+	}
 	found := pages[0]
+	if v.locale != "" {
+		found = translatePage(found, said)
+	}
 	members := found.Meta["access"] == "members"
-	if members && !v.draft && !v.server.cfg.Member(ctx) {
-		return nil, errMembers
+	if members && !v.draft {
+		if err := v.server.visible(ctx); err != nil {
+			return nil, err
+		}
 	}
 	body, err := v.sections(ctx, found.Sections)
 	if err != nil {
 		return nil, err
 	}
 	p := shown{
-		Kind: "page", Title: textOr(found.Meta["title"], found.Name), Description: textOr(found.Meta["description"], ""), Canonical: v.server.absolute(v.server.Page(found.Slug)),
-		NoIndex: !found.Indexing || members, Body: body,
+		Kind: "page", Title: textOr(found.Meta["title"], found.Name), Description: textOr(found.Meta["description"], ""), Canonical: v.server.absolute(v.pagePath(v.locale, found.Slug)),
+		NoIndex: !found.Indexing || members, Body: body, Languages: v.alternates(locales, func(locale string) string { return v.pagePath(locale, found.Slug) }),
 	}
 	if !strings.Contains(string(body), "<h1") {
 		p.Heading = found.Name
@@ -346,7 +390,10 @@ func (v *view) Entries(collection string) []layout.Teaser { return v.teasers[col
 
 // latest gives published entries of a collection as lists show them.
 func (v *view) latest(ctx context.Context, c store.Collection, limit, skip int) ([]layout.Teaser, error) {
-	entries, err := v.content.Entries(ctx, store.EntryQuery{CollectionID: c.ID, Status: store.Published, Limit: limit, Skip: skip})
+	entries, err := v.content.Entries(ctx, store.EntryQuery{CollectionID: c.ID, Status: store.Published, Locale: v.locale, Limit: limit, Skip: skip})
+	if err == nil {
+		err = v.translateEntries(ctx, entries)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +408,7 @@ func (v *view) latest(ctx context.Context, c store.Collection, limit, skip int) 
 	}
 	teasers := []layout.Teaser{}
 	for _, e := range entries {
-		t := layout.Teaser{Title: e.Title, URL: v.server.Entry(c.Slug, e.Slug), Excerpt: excerpt(e), Date: v.date(e.PublishedAt), Category: e.Category}
+		t := layout.Teaser{Title: e.Title, URL: v.path(v.locale, c.Slug, e.Slug), Excerpt: excerpt(e), Date: v.date(e.PublishedAt), Category: e.Category}
 		if e.FeaturedImage != nil {
 			t.Picture = v.Picture(*e.FeaturedImage)
 		}

@@ -75,7 +75,8 @@ const selectEntries = `
 type EntryQuery struct {
 	ID, Slug, CollectionID, Kind, Status, Category string
 	IDs, Slugs                                     []string
-	Limit, Skip                                    int // 0: any number, none
+	Locale                                         string // those that say something to visitors in a language
+	Limit, Skip                                    int    // 0: any number, none
 }
 
 // Entries finds entries: what was published last comes first, then drafts, the last changed first.
@@ -97,6 +98,9 @@ func (c Content) Entries(ctx context.Context, q EntryQuery) ([]Entry, error) {
 	}
 	if q.Slugs != nil {
 		condition += ` AND e.slug = ANY (` + arg(q.Slugs) + `)`
+	}
+	if q.Locale != "" {
+		condition += ` AND EXISTS (SELECT FROM site_translations t WHERE t.entry_id = e.id AND t.status = 'published' AND t.locale = ` + arg(q.Locale) + `)`
 	}
 	condition += ` ORDER BY e.published_at DESC NULLS LAST, e.updated_at DESC, e.id`
 	if q.Limit > 0 {

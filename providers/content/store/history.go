@@ -22,10 +22,10 @@ type Revision struct {
 // reverted are the columns that Revert brings back, by kind. Where something stands, and whether visitors see it, stays as it is.
 var reverted = map[string][]string{
 	"page": {"slug", "name", "indexing", "meta"}, "section": {"content"}, "entry": {"slug", "title", "content", "author", "excerpt", "category"},
-	"navItem": {"label"}, "image": {"description", "tags", "categories", "words"},
+	"translation": {"title", "about", "content"}, "navItem": {"label"}, "image": {"description", "tags", "categories", "words"},
 }
 
-// History lists the versions of something, the latest first. kind is page, section, entry, navItem or image.
+// History lists the versions of something, the latest first. kind is page, section, entry, translation, navItem or image.
 func (c Content) History(ctx context.Context, kind, id string) ([]Revision, error) {
 	revisions, err := list[Revision](ctx, c.pool, `
 		SELECT id, version, deleted, changed_by::text, changed_at, content - 'words' AS content FROM site_history

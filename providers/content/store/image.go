@@ -114,7 +114,7 @@ func (c Content) UpdateImage(ctx context.Context, id string, change func(*Image)
 // ImageUse is a place where an image is shown.
 type ImageUse struct {
 	Image string `db:"image" json:"-"`
-	Kind  string `db:"kind" json:"kind"` // section, entry or navItem
+	Kind  string `db:"kind" json:"kind"` // section, entry, translation or navItem
 	ID    string `db:"id" json:"id"`
 	Where string `db:"place" json:"where"` // for people: the page, post or menu item
 }
@@ -126,9 +126,9 @@ func (c Content) ImageUses(ctx context.Context, ids []string) ([]ImageUse, error
 		hashes[i] = strings.TrimPrefix(id, assetScheme)
 	}
 	uses, err := list[ImageUse](ctx, c.pool, `
-		SELECT 'asset:' || u.hash AS image, u.kind, u.item_id::text AS id, coalesce(p.name, e.title, '') AS place FROM site_image_uses u
+		SELECT 'asset:' || u.hash AS image, u.kind, u.item_id::text AS id, coalesce(p.name, e.title, t.title, '') AS place FROM site_image_uses u
 			LEFT JOIN site_sections s ON u.kind = 'section' AND s.id = u.item_id LEFT JOIN site_pages p ON p.id = s.page_id
-			LEFT JOIN site_entries e ON u.kind = 'entry' AND e.id = u.item_id
+			LEFT JOIN site_entries e ON u.kind = 'entry' AND e.id = u.item_id LEFT JOIN site_translations t ON u.kind = 'translation' AND t.id = u.item_id
 		WHERE u.site_id = $1 AND u.hash = ANY ($2)
 		UNION ALL SELECT 'asset:' || n.image, 'navItem', n.id::text, n.label FROM site_nav_items n WHERE n.site_id = $1 AND n.image = ANY ($2)
 		ORDER BY 2, 4, 3`, c.site, hashes)
@@ -147,7 +147,7 @@ func (c Content) DeleteImages(ctx context.Context, shown []registry.Touch) error
 		if err := unlink(ctx, tx, "image", hashes); err != nil {
 			return err
 		}
-		for kind, table := range map[string]string{"section": "site_sections", "entry": "site_entries"} {
+		for kind, table := range map[string]string{"section": "site_sections", "entry": "site_entries", "translation": "site_translations"} {
 			if err := c.takeOut(ctx, tx, kind, table, hashes); err != nil {
 				return err
 			}

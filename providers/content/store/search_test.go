@@ -41,7 +41,7 @@ func TestSearchOfALargeSite(t *testing.T) {
 		var times []time.Duration
 		for range 5 {
 			began := time.Now()
-			places, err := s.In(house, "").Search(t.Context(), c.query, 30)
+			places, err := s.In(house, "").Search(t.Context(), "", c.query, 30)
 			if err != nil || len(places) != c.most {
 				t.Fatalf("%s: %d places, %v", name, len(places), err)
 			}
@@ -50,7 +50,7 @@ func TestSearchOfALargeSite(t *testing.T) {
 		if slices.Sort(times); times[2] > most {
 			t.Errorf("%s: the median of five searches is %v, more than %v", name, times[2], most)
 		}
-		rows, err := pool.Query(t.Context(), `EXPLAIN `+store.SearchSQL, house.ID, strings.ReplaceAll(c.query, " ", " & ")+":*", 30, 300)
+		rows, err := pool.Query(t.Context(), `EXPLAIN `+store.SearchSQL, house.ID, strings.ReplaceAll(c.query, " ", " & ")+":*", 30, 300, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestSearchKeepsUp(t *testing.T) {
 	site := s.In(house, "")
 	finds := func(query string, want ...string) {
 		t.Helper()
-		places, err := site.Search(t.Context(), query, 10)
+		places, err := site.Search(t.Context(), "", query, 10)
 		var slugs []string
 		for _, p := range places {
 			slugs = append(slugs, p.Slug)
@@ -128,7 +128,7 @@ func TestSearchKeepsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	finds("mugs gla", "mugs")
-	if places, err := site.Search(t.Context(), "glaze", 1); err != nil || places[0].Text != "clay clay clay clay clay clay clay clay glaze at the end" {
+	if places, err := site.Search(t.Context(), "", "glaze", 1); err != nil || places[0].Text != "clay clay clay clay clay clay clay clay glaze at the end" {
 		t.Errorf("got %+v, %v", places, err)
 	}
 	if _, err := pool.Exec(t.Context(), `DELETE FROM site_entries`); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,8 +18,18 @@ type Site struct {
 	Description string `db:"description" json:"description"`
 	Language    string `db:"language" json:"language"` // BCP 47
 	// Version changes whenever anything in the site does.
-	Version int64 `db:"version" json:"version"`
+	Version int64    `db:"version" json:"version"`
+	Locales []string `db:"locales" json:"locales"` // other languages in which something of it was written
+	// Grouped says that it is a group's, and MembersAre what those are in it who don't run the group. Off: nobody sees it.
+	Grouped    bool `db:"grouped" json:"-"`
+	MembersAre Role `db:"members_are" json:"membersAre,omitempty"`
+	Off        bool `db:"off" json:"-"`
 }
+
+const selectSites = `
+	SELECT s.id::text, s.slug, s.title, s.description, s.language, s.version, s.locales, s.platform IS NOT NULL AS grouped,
+		CASE WHEN s.platform IS NOT NULL THEN s.members_are ELSE '' END AS members_are, s.off_since IS NOT NULL AS off
+	FROM sites s`
 
 // Role is what an account may do in a site.
 type Role string
@@ -32,9 +43,23 @@ const (
 	None   Role = "none"
 )
 
+// ranks has the roles, the least first.
+var ranks = []Role{None, Author, Editor, Owner}
+
+// Covers reports whether a role is at least another.
+func (r Role) Covers(least Role) bool { return slices.Index(ranks, r) >= slices.Index(ranks, least) }
+
+// higher is the higher one of two roles.
+func higher(a, b Role) Role {
+	if a.Covers(b) {
+		return a
+	}
+	return b
+}
+
 // Site finds a site by its slug.
 func (s *Store) Site(ctx context.Context, slug string) (Site, error) {
-	site, err := first[Site](ctx, s.pool, `SELECT id::text, slug, title, description, language, version FROM sites WHERE slug = $1`, slug)
+	site, err := first[Site](ctx, s.pool, selectSites+` WHERE s.slug = $1`, slug)
 	if err != nil {
 		return Site{}, fmt.Errorf("site %q: %w", slug, err)
 	}
@@ -51,20 +76,26 @@ func (s *Store) Describe(ctx context.Context, site Site) error {
 	return nil
 }
 
-// Role is what an account may do in a site, None where nobody has said.
+// Role is what an account may do in a site: what an owner has said or, for some hours after it was seen there, what its group says,
+// whichever is more. It is None where nobody has said, and for everybody while the site is switched off.
 func (s *Store) Role(ctx context.Context, site Site, account string) (Role, error) {
 	if !isID(account) {
 		return None, nil
 	}
-	var role Role
-	err := s.pool.QueryRow(ctx, `SELECT role FROM site_members WHERE site_id = $1 AND account_id = coalesce((SELECT merged_into FROM users WHERE id = $2), $2)`, site.ID, account).Scan(&role)
+	var own, byChat Role
+	err := s.pool.QueryRow(ctx, `
+		WITH who AS (SELECT coalesce((SELECT merged_into FROM users WHERE id = $2), $2) AS id)
+		SELECT coalesce((SELECT role FROM site_members WHERE site_id = s.id AND account_id = who.id), 'none'),
+			coalesce((SELECT CASE WHEN admin THEN 'editor' ELSE s.members_are END FROM site_chat_roles
+				WHERE site_id = s.id AND account_id = who.id AND told_at > now() - make_interval(secs => $3)), 'none')
+		FROM sites s, who WHERE s.id = $1 AND s.off_since IS NULL`, site.ID, account, chatRoleFor.Seconds()).Scan(&own, &byChat)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return None, nil
 	}
 	if err != nil {
 		return None, fmt.Errorf("role of %s in %s: %w", account, site.Slug, err)
 	}
-	return role, nil
+	return higher(own, byChat), nil
 }
 
 // SetRole says what an account may do in a site.
@@ -108,14 +139,18 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err != nil {
 		return fmt.Errorf("give the roles of %s in sites to %s: %w", from, into, err)
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM site_shown WHERE account_id = $1`, from)
-	return err
+	for _, sql := range []string{`DELETE FROM site_chat_roles WHERE account_id = $1`, `DELETE FROM site_shown WHERE account_id = $1`} { // both are told anew
+		if _, err := tx.Exec(ctx, sql, from); err != nil {
+			return fmt.Errorf("give what chats say of %s to %s: %w", from, into, err)
+		}
+	}
+	return nil
 }
 
 // Forget takes an account's roles, and its name from the history. What it wrote is the site's and stays.
 func Forget(ctx context.Context, tx pgx.Tx, account string) error {
 	for _, sql := range []string{
-		`DELETE FROM site_members WHERE account_id = $1`, `DELETE FROM site_shown WHERE account_id = $1`,
+		`DELETE FROM site_members WHERE account_id = $1`, `DELETE FROM site_shown WHERE account_id = $1`, `DELETE FROM site_chat_roles WHERE account_id = $1`,
 		`UPDATE site_history SET changed_by = NULL WHERE changed_by = $1`, `UPDATE site_entries SET written_by = NULL WHERE written_by = $1`,
 	} {
 		if _, err := tx.Exec(ctx, sql, account); err != nil {
@@ -138,7 +173,8 @@ func (s *Store) Sweep(ctx context.Context) error {
 		`DELETE FROM site_history WHERE deleted AND changed_at < now() - make_interval(secs => $1)`: keptFor.Seconds(),
 		`DELETE FROM site_history WHERE id IN (
 			SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY site_id, kind, item_id ORDER BY id DESC) AS n FROM site_history) h WHERE n > $1)`: keptVersions,
-		`DELETE FROM site_shown WHERE shown_at < now() - make_interval(secs => $1)`: shownFor.Seconds(),
+		`DELETE FROM site_shown WHERE shown_at < now() - make_interval(secs => $1)`:     shownFor.Seconds(),
+		`DELETE FROM site_chat_roles WHERE told_at < now() - make_interval(secs => $1)`: chatRoleFor.Seconds(),
 	} {
 		if _, err := s.pool.Exec(ctx, sql, arg); err != nil {
 			return fmt.Errorf("empty the bins of sites: %w", err)

@@ -16,7 +16,8 @@ type Place struct {
 	Slug       string    `db:"slug"`
 	Collection string    `db:"collection"` // of an entry
 	Title      string    `db:"title"`
-	Text       string    `db:"text"` // around what was searched for
+	Text       string    `db:"text"`   // around what was searched for
+	Locale     string    `db:"locale"` // empty: the site's language
 	UpdatedAt  time.Time `db:"updated_at"`
 }
 
@@ -39,24 +40,29 @@ func (c Content) Places(ctx context.Context) ([]Place, error) {
 // ranked is how many matches are compared: a word that stands everywhere says little about any place.
 const ranked = 300
 
-// searchSQL finds what visitors look for. The matches are taken from the index as a whole: a limit there would lead to reading the table.
+// searchSQL finds what visitors look for in a language; empty: the site's own. The matches are taken from the index as a whole: a limit there
+// would lead to reading the table.
 const searchSQL = `
-	WITH matching AS MATERIALIZED (SELECT kind, item_id FROM site_words WHERE site_id = $1 AND words @@ to_tsquery('simple', $2)),
-	compared AS (SELECT kind, item_id FROM matching LIMIT $4),
+	WITH matching AS MATERIALIZED (SELECT kind, item_id, locale FROM site_words WHERE site_id = $1 AND locale = $5 AND words @@ to_tsquery('simple', $2)),
+	compared AS (SELECT kind, item_id, locale FROM matching LIMIT $4),
 	top AS (
-		SELECT w.kind, w.item_id, ts_rank(w.words, to_tsquery('simple', $2)) AS rank FROM compared JOIN site_words w USING (kind, item_id)
+		SELECT w.kind, w.item_id, w.locale, ts_rank(w.words, to_tsquery('simple', $2)) AS rank FROM compared JOIN site_words w USING (kind, item_id, locale)
 		ORDER BY rank DESC, w.item_id LIMIT $3)
-	SELECT kind, slug, collection, title, updated_at, content FROM (
-		SELECT t.rank, t.kind, p.slug, '' AS collection, p.name AS title, max(s.updated_at) AS updated_at, jsonb_agg(s.content ORDER BY s.position) AS content
+	SELECT kind, slug, collection, locale, title, updated_at, content FROM (
+		SELECT t.rank, t.kind, p.slug, '' AS collection, t.locale, coalesce(nullif(l.title, ''), p.name) AS title, greatest(max(s.updated_at), l.updated_at) AS updated_at,
+				jsonb_agg(s.content || coalesce(l.content -> s.id::text, '{}') ORDER BY s.position) AS content
 			FROM top t JOIN site_pages p ON t.kind = 'page' AND p.id = t.item_id JOIN site_sections s ON s.page_id = p.id AND s.status = 'published' AND NOT s.hidden
-			GROUP BY t.rank, t.kind, p.id
-		UNION ALL SELECT t.rank, t.kind, e.slug, c.slug, e.title, e.updated_at, jsonb_build_array(e.excerpt, e.content)
-			FROM top t JOIN site_entries e ON t.kind = 'entry' AND e.id = t.item_id JOIN site_collections c ON c.id = e.collection_id) found
+			LEFT JOIN site_translations l ON l.page_id = p.id AND l.locale = t.locale
+			GROUP BY t.rank, t.kind, p.id, t.locale, l.id
+		UNION ALL SELECT t.rank, t.kind, e.slug, c.slug, t.locale, coalesce(nullif(l.title, ''), e.title), greatest(e.updated_at, l.updated_at),
+				jsonb_build_array(coalesce(l.about, e.excerpt), e.content || coalesce(l.content, '{}'))
+			FROM top t JOIN site_entries e ON t.kind = 'entry' AND e.id = t.item_id JOIN site_collections c ON c.id = e.collection_id
+			LEFT JOIN site_translations l ON l.entry_id = e.id AND l.locale = t.locale) found
 	ORDER BY rank DESC, updated_at DESC, slug`
 
-// Search finds what visitors look for by all of the words, the last of which may be the beginning of one. The best come first: words of
-// a title weigh more.
-func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, error) {
+// Search finds what visitors look for in a language, empty: the site's own, by all of the words, the last of which may be the beginning of
+// one. The best come first: words of a title weigh more.
+func (c Content) Search(ctx context.Context, locale, query string, limit int) ([]Place, error) {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
 		return nil, nil
@@ -65,7 +71,7 @@ func (c Content) Search(ctx context.Context, query string, limit int) ([]Place, 
 	found, err := list[struct {
 		Place
 		Content any `db:"content"`
-	}](ctx, c.pool, searchSQL, c.site, strings.Join(words, " & ")+":*", limit, ranked)
+	}](ctx, c.pool, searchSQL, c.site, strings.Join(words, " & ")+":*", limit, ranked, locale)
 	if err != nil {
 		return nil, fmt.Errorf("search a site: %w", err)
 	}

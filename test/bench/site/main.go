@@ -115,7 +115,7 @@ func newHouse(ctx context.Context, pool *pgxpool.Pool) (house, error) {
 		return h, err
 	}
 	h.tools = content.New(content.Config{
-		Store: h.store, Templates: templates, Links: h.pages, Operator: func(context.Context, string) (bool, error) { return true, nil },
+		Store: h.store, Templates: templates, Links: func(string) content.Links { return h.pages }, Operator: func(context.Context, string) (bool, error) { return true, nil },
 		Link: func(ref registry.Media, _ string) string { return ref },
 	})
 	h.site, err = h.store.Site(ctx, store.House)

@@ -3,6 +3,15 @@ const { texts, token } = document.body.dataset;
 
 export const say = JSON.parse(texts);
 
+// site is the slug of the site that is edited; without one it is the house's.
+export const site = new URLSearchParams(location.search).get("site") ?? "";
+
+function address(path) {
+  if (path.startsWith("/")) return path;
+  const ours = `/api/site/${path}`;
+  return site ? `${ours}${ours.includes("?") ? "&" : "?"}site=${encodeURIComponent(site)}` : ours;
+}
+
 // Refused is an answer that says no; newer tells that somebody else changed the thing since it was read.
 export class Refused extends Error {
   constructor(problem, status) {
@@ -19,7 +28,7 @@ export async function ask(method, path, body, version) {
     headers["Content-Type"] = "application/json";
     body = JSON.stringify(body);
   }
-  const response = await fetch(path.startsWith("/") ? path : `/api/site/${path}`, { method, headers, body });
+  const response = await fetch(address(path), { method, headers, body });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Refused(answer, response.status);
   return answer;

@@ -1,5 +1,5 @@
 // The site's editor: a list of things on the left, the one that is worked on in the middle, what visitors would see on the right.
-import { ask, items, say } from "./api.js";
+import { ask, items, say, site } from "./api.js";
 import { choice, deed, field, make, tell } from "./parts.js";
 
 const things = document.getElementById("things");
@@ -88,15 +88,93 @@ async function saving(box, path, version, change, reread, again) {
 
 const show = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
 
-async function openPage(id) {
+// languages chooses in which language something is edited; adding one begins it.
+function languages(one, locale, reopen) {
+  const known = (one.translations ?? []).map((t) => t.locale);
+  if (locale && !known.includes(locale)) known.push(locale);
+  const select = make("select", { id: "locale", "aria-label": say.language, onchange: () => reopen(select.value).catch((error) => tell(error.message, true)) },
+    ...["", ...known].map((l) => make("option", { value: l, selected: l === locale }, l ? languageName(l) : say.ownLanguage)));
+  const more = field("newLocale", say.addLanguage, "text", "");
+  return make("form", { className: "row languages", onsubmit: async (event) => {
+    event.preventDefault();
+    const wanted = more.read();
+    if (wanted) await reopen(wanted.trim().toLowerCase()).catch((error) => tell(error.message, true));
+  } }, select, more, make("button", {}, say.add));
+}
+
+function languageName(locale) {
+  try {
+    return new Intl.DisplayNames([locale], { type: "language" }).of(locale);
+  } catch {
+    return locale;
+  }
+}
+
+// saidIn is what something says in a language; a new one says nothing and has version 0.
+const saidIn = (one, locale) => (one.translations ?? []).find((t) => t.locale === locale) ?? { locale, title: "", content: {}, version: 0, status: "draft" };
+
+// languageDeeds are what can be done with a language of something as a whole.
+function languageDeeds(t, path, publishing, again, back) {
+  const shown = t.status === "published";
+  return [
+    deed(shown ? say.unpublish : say.publish, async () => {
+      await ask("PATCH", path, { locale: t.locale, status: shown ? "draft" : "published", ...publishing }, t.version);
+      await again();
+    }),
+    ...(t.id ? [history("translation", t.id, again), deed(say.removeLanguage, async () => {
+      await ask("PATCH", path, { locale: t.locale, status: "archived" }, t.version);
+      await back();
+    }, { className: "last" })] : []),
+  ];
+}
+
+// openPageIn edits what a page says in another language; what is left empty is said in the site's own.
+function openPageIn(page, locale) {
+  const path = `pages/${page.id}`;
+  const t = saidIn(page, locale);
+  const again = () => openPage(page.id, locale);
+  const fresh = async () => saidIn((await items(`${path}?includeContent=true`))[0], locale);
+  const name = field("name", say.name, "text", t.title);
+  hint(name, page.name);
+  const head = make("div", { className: "head" });
+  head.append(make("h2", {}, page.name, " ", state(t)), languages(page, locale, (l) => openPage(page.id, l)), name, make("div", { className: "row" },
+    deed(say.save, () => saving(head, path, t.version, { locale, name: name.read() ?? "" }, async () => { const now = await fresh(); return { ...now, name: now.title }; }, again), { className: "first" }),
+    ...languageDeeds(t, path, {}, again, () => openPage(page.id))));
+  const sections = page.sections.map((s) => {
+    const template = templates.get(s.templateKey) ?? { name: s.templateKey, fields: [] };
+    const said = t.content?.[s.pageSectionId] ?? {};
+    const inputs = template.fields.map((f) => {
+      if (f.type === "list") return listField(f, said[f.name] ?? s.content?.[f.name]);
+      const input = field(f.name, f.description || f.name, f.type, said[f.name], pictures);
+      hint(input, s.content?.[f.name]);
+      return input;
+    });
+    const box = make("li", { className: "section", lang: locale, "data-id": s.pageSectionId });
+    const content = () => Object.fromEntries(template.fields.map((f, i) => [f.name, inputs[i].read()]).filter(([, value], i) => value !== null || said[template.fields[i].name] !== undefined));
+    box.append(make("h3", {}, template.name), ...inputs, make("div", { className: "row" }, deed(say.save, () => saving(box, `${path}/sections/${s.pageSectionId}`, t.version, { locale, content: content() },
+      async () => { const now = await fresh(); return { version: now.version, content: now.content?.[s.pageSectionId] ?? {} }; }, again), { className: "first" })));
+    return box;
+  });
+  work.replaceChildren(head, make("ol", { id: "sections" }, ...sections));
+  look(t.previewUrl ?? page.previewUrl);
+}
+
+// hint shows in an empty field what is said in the site's own language.
+function hint(label, text) {
+  const input = label.querySelector("input[type=text], textarea");
+  if (input && typeof text === "string") input.placeholder = text;
+}
+
+async function openPage(id, locale = "") {
   const page = (await items(`pages/${id}?includeContent=true`))[0];
+  if (locale) return openPageIn(page, locale);
   const again = () => openPage(id);
   const name = field("name", say.name, "text", page.name);
   const address = field("slug", say.address, "text", page.slug);
   const sections = make("ol", { id: "sections" }, ...page.sections.map((s) => section(page, s, again)));
   const kindOf = make("select", { "aria-label": say.addSection }, ...[...templates.values()].map((t) => make("option", { value: t.key }, t.name)));
   const head = make("div", { className: "head" });
-  head.append(make("h2", {}, page.name, " ", state(page)), name, address, make("div", { className: "row" },
+  head.append(make("h2", {}, page.name, " ", state(page)), languages(page, "", (l) => openPage(id, l)), name, address, make("div", { className: "row" },
     deed(say.save, () => saving(head, `pages/${id}`, page.version, { name: name.read(), slug: address.read() }, async () => (await items(`pages/${id}`))[0], async () => { await list(); await again(); }), { className: "first" }),
     ...(page.sections.length === 0 ? [] : [deed(page.status === "published" ? say.unpublish : say.publish, async () => {
       await ask("PATCH", `pages/${id}`, { status: page.status === "published" ? "unpublished" : "published" }, page.version);
@@ -183,8 +261,33 @@ function listField(f, value) {
   return box;
 }
 
-async function openPost(slug) {
+// openPostIn edits what a post says in another language.
+function openPostIn(post, locale) {
+  const path = `posts/${post.slug}`;
+  const t = saidIn(post, locale);
+  const again = () => openPost(post.slug, locale);
+  const title = field("title", say.title, "text", t.title);
+  const body = field("body", say.text, "markdown", t.content?.body);
+  const due = t.status === "published" ? null : field("publishAt", say.publishAt, "date", local(t.publishAt));
+  hint(title, post.title);
+  hint(body, post.content?.body);
+  const head = make("div", { className: "head", lang: locale });
+  const change = () => {
+    const made = { locale, title: title.read() ?? "", content: { body: body.read() } };
+    const at = due?.read() ?? null;
+    if (due && at !== local(t.publishAt)) Object.assign(made, { publishAt: at && new Date(at).toISOString(), confirmed: true });
+    return made;
+  };
+  head.append(make("h2", {}, post.title, " ", state(t)), languages(post, locale, (l) => openPost(post.slug, l)), title, body, ...(due ? [due] : []), make("div", { className: "row" },
+    deed(say.save, () => saving(head, path, t.version, change(), async () => saidIn((await items(path))[0], locale), again), { className: "first" }),
+    ...languageDeeds(t, path, { confirmed: true }, again, () => openPost(post.slug))));
+  work.replaceChildren(head);
+  look(t.previewUrl ?? post.previewUrl);
+}
+
+async function openPost(slug, locale = "") {
   const post = (await items(`posts/${slug}`))[0];
+  if (locale) return openPostIn(post, locale);
   const again = () => openPost(slug);
   const inputs = {
     title: field("title", say.title, "text", post.title), body: field("body", say.text, "markdown", post.content?.body),
@@ -204,7 +307,7 @@ async function openPost(slug) {
   const reread = async () => (await items(`posts/${slug}`))[0];
   const save = () => saving(head, `posts/${slug}`, post.version, change(), reread, async () => { await list(); await again(); });
   const shown = post.status === "published";
-  head.append(make("h2", {}, post.title, " ", state(post)), ...Object.values(inputs), make("div", { className: "row" },
+  head.append(make("h2", {}, post.title, " ", state(post)), languages(post, "", (l) => openPost(slug, l)), ...Object.values(inputs), make("div", { className: "row" },
     deed(say.save, save, { className: "first" }),
     deed(shown ? say.unpublish : say.publish, async () => {
       await ask("PATCH", `posts/${slug}`, { status: shown ? "draft" : "published", confirmed: true }, post.version);
@@ -297,6 +400,22 @@ function stored(output) {
   return hash && `asset:${hash}`;
 }
 
+// choosing offers the sites that one works on. Who has no role in the house comes to the first of the others.
+async function choosing() {
+  const sites = await items("sites");
+  const here = site || "house";
+  if (!site && sites.length && sites[0].slug !== here) {
+    location.replace(`?site=${encodeURIComponent(sites[0].slug)}`);
+    return false;
+  }
+  if (sites.length > 1) {
+    const select = make("select", { id: "site", "aria-label": say.site, onchange: () => { location.search = select.value === "house" ? "" : `?site=${encodeURIComponent(select.value)}`; } },
+      ...sites.map((one) => make("option", { value: one.slug, selected: one.slug === here }, one.title || one.slug)));
+    document.querySelector("header").append(select);
+  }
+  return true;
+}
+
 async function begin() {
   try {
     const [media, forms] = await Promise.all([items("media?limit=200"), items("templates")]);
@@ -311,4 +430,4 @@ async function begin() {
   }
 }
 
-begin();
+if (await choosing().catch(() => true)) begin();

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
+)
+
+// Group is a chat that may have a site of its own.
+type Group struct {
+	Platform, Place string // Place is the platform's id of the chat
+}
+
+// chatRoleFor is how long what a chat has said of somebody counts outside of it.
+const chatRoleFor = 4 * time.Hour
+
+// OfGroup finds the site of a group, also one that is switched off.
+func (s *Store) OfGroup(ctx context.Context, g Group) (Site, error) {
+	site, err := first[Site](ctx, s.pool, selectSites+` WHERE s.platform = $1 AND s.place = $2`, g.Platform, g.Place)
+	if err != nil {
+		return Site{}, fmt.Errorf("site of a group: %w", err)
+	}
+	return site, nil
+}
+
+// taken are slugs that mean something else below the house's start.
+var taken = []string{"static", "media", "preview", "search", "home", House}
+
+// shortest is how long the slug of a group's site is at least: shorter ones are languages.
+const shortest = 4
+
+// addressFor makes the n-th slug to try out of the one that is wished for.
+func addressFor(wish string, n int) string {
+	switch {
+	case wish == "":
+		wish = "group"
+	case len(wish) < shortest || slices.Contains(taken, wish):
+		wish = "group-" + wish
+	}
+	if n > 1 {
+		return fmt.Sprint(wish, "-", n)
+	}
+	return wish
+}
+
+// mostAlike is how many sites may have the same name.
+const mostAlike = 1000
+
+// SwitchOn gives a group a site, or the one back that it had. like has the slug that is wished for, title and language of a new one. Who
+// switches it on owns it.
+func (s *Store) SwitchOn(ctx context.Context, g Group, like Site, by string) (Site, error) {
+	for n := 1; n <= mostAlike; n++ {
+		like.Slug = addressFor(like.Slug, 1)
+		err := s.switchOn(ctx, g, addressFor(like.Slug, n), like, by)
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && (refused.ConstraintName == "sites_slug_key" || refused.ConstraintName == "site_address") {
+			continue
+		}
+		if err != nil {
+			return Site{}, fmt.Errorf("switch on the site of a group: %w", err)
+		}
+		s.changes.Add(1)
+		return s.OfGroup(ctx, g)
+	}
+	return Site{}, registry.Errorf(registry.CodeInvalidInput, "there are too many sites with the name %q: rename the group", like.Title)
+}
+
+func (s *Store) switchOn(ctx context.Context, g Group, slug string, like Site, by string) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var id string
+		err := tx.QueryRow(ctx, `
+			INSERT INTO sites (slug, title, language, platform, place) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (platform, place) DO UPDATE SET off_since = NULL, version = sites.version + 1 RETURNING id::text`, slug, like.Title, like.Language, g.Platform, g.Place).Scan(&id)
+		if err != nil {
+			return err
+		}
+		for _, sql := range []string{ // what the house's has from the start
+			`INSERT INTO site_navigations (site_id, slug, title) VALUES ($1, 'main', 'Main menu'), ($1, 'footer', 'Footer') ON CONFLICT DO NOTHING`,
+			`INSERT INTO site_collections (site_id, slug, title, kind) VALUES ($1, 'blog', 'Blog', 'post'), ($1, 'glossary', 'Glossary', 'entry') ON CONFLICT DO NOTHING`,
+		} {
+			if _, err := tx.Exec(ctx, sql, id); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO site_members (site_id, account_id, role) VALUES ($1, $2, 'owner') ON CONFLICT (site_id, account_id) DO UPDATE SET role = 'owner'`, id, by)
+		return err
+	})
+}
+
+// SwitchOff hides the site of a group from everybody. Nothing of it is lost: SwitchOn shows it again.
+func (s *Store) SwitchOff(ctx context.Context, site Site) error {
+	_, err := s.pool.Exec(ctx, `UPDATE sites SET off_since = now(), version = version + 1 WHERE id = $1 AND platform IS NOT NULL AND off_since IS NULL`, site.ID)
+	if err != nil {
+		return fmt.Errorf("switch off the site %s: %w", site.Slug, err)
+	}
+	s.changes.Add(1)
+	return nil
+}
+
+// MembersAre says what those are in a group's site who don't run the group: Editor, Author or None.
+func (s *Store) MembersAre(ctx context.Context, site Site, role Role) error {
+	_, err := s.pool.Exec(ctx, `UPDATE sites SET members_are = $2 WHERE id = $1 AND platform IS NOT NULL`, site.ID, role)
+	if err != nil {
+		return fmt.Errorf("make the members of the group %s of %s: %w", role, site.Slug, err)
+	}
+	return nil
+}
+
+// SeenIn takes note that an account writes in the group of a site, and whether it runs the group. For some hours that is its role.
+func (s *Store) SeenIn(ctx context.Context, site Site, account string, admin bool) error {
+	_, err := s.pool.Exec(ctx, `
+		INSERT INTO site_chat_roles (site_id, account_id, admin) VALUES ($1, $2, $3)
+		ON CONFLICT (site_id, account_id) DO UPDATE SET admin = excluded.admin, told_at = now()
+			WHERE site_chat_roles.admin <> excluded.admin OR site_chat_roles.told_at < now() - interval '1 minute'`, site.ID, account, admin)
+	if err != nil {
+		return fmt.Errorf("note who is in the group of %s: %w", site.Slug, err)
+	}
+	return nil
+}
+
+// GroupSites lists the slugs of all sites of groups that are on.
+func (s *Store) GroupSites(ctx context.Context) ([]string, error) {
+	slugs, err := texts(ctx, s.pool, `SELECT slug FROM sites WHERE platform IS NOT NULL AND off_since IS NULL`)
+	if err != nil {
+		return nil, fmt.Errorf("sites of groups: %w", err)
+	}
+	return slugs, nil
+}
+
+// Sites lists the sites that an account may have a role in by account or by chat, the house's first. What the role is, Role tells.
+func (s *Store) Sites(ctx context.Context, account string) ([]Site, error) {
+	sites, err := list[Site](ctx, s.pool, selectSites+`
+		WHERE s.platform IS NULL OR s.off_since IS NULL AND s.id IN (
+			SELECT site_id FROM site_members WHERE account_id = $1 UNION SELECT site_id FROM site_chat_roles WHERE account_id = $1)
+		ORDER BY s.platform IS NOT NULL, lower(s.title), s.slug`, account)
+	if err != nil {
+		return nil, fmt.Errorf("sites of %s: %w", account, err)
+	}
+	return sites, nil
+}
