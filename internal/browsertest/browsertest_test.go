@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -34,11 +35,7 @@ func TestTabsOfOneBrowser(t *testing.T) {
 		browsertest.Becomes(t, first, `(document.asked = (document.asked ?? 0) + 1) > 2 ? "yes" : undefined`)
 	})
 	t.Run("each has the size it was opened with, is seen, and takes keys", func(t *testing.T) {
-		for tab, width := range map[int]string{0: "1280", 1: "390"} {
-			ctx := first
-			if tab == 1 {
-				ctx = second
-			}
+		for width, ctx := range map[string]context.Context{"1280": first, "390": second} {
 			browsertest.Becomes(t, ctx, `innerWidth === `+width+` && document.visibilityState === "visible"`)
 			browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("input")), chromedp.KeyEvent("hello"))
 			browsertest.Becomes(t, ctx, `document.querySelector("input").value === "hello" && document.hasFocus()`)
