@@ -5,6 +5,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,20 +42,76 @@ var (
 // Step is something that is done in a tab.
 type Step = chromedp.Action[chromedp.Void]
 
+// shared is the browser of a package that has Main; nil: each tab has a browser of its own.
+var shared *browser
+
+// browser is a Chromium that is started when it is first needed.
+type browser struct {
+	start func() (context.Context, error)
+	stop  func()
+}
+
+// Main runs a package's tests with one browser for all, in which each tab has cookies and storage of its own. It is for TestMain, and gives
+// the exit code.
+func Main(m *testing.M) int {
+	shared = newBrowser()
+	defer shared.stop()
+	return m.Run()
+}
+
+func newBrowser() *browser {
+	b := &browser{stop: func() {}}
+	b.start = sync.OnceValues(func() (context.Context, error) {
+		program, err := chromium()
+		if err != nil {
+			return nil, err
+		}
+		dir, err := os.MkdirTemp("", "browsertest")
+		if err != nil {
+			return nil, err
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
+			chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
+			chromedp.Flag("force-prefers-reduced-motion", true)) // pictures are taken of the end, not of a fade
+		allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+		first, closeFirst := chromedp.NewContext(allocator)
+		b.stop = func() {
+			closeFirst()
+			end()
+			os.RemoveAll(dir)
+		}
+		return first, chromedp.Do(first)
+	})
+	return b
+}
+
+// tab opens a tab that knows nothing of the others.
+func (b *browser) tab(t testing.TB) (tab context.Context, closeTab func()) {
+	t.Helper()
+	first, err := b.start()
+	if errors.Is(err, errNoChromium) && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chromedp.NewContext(first, chromedp.WithNewBrowserContext())
+}
+
 // Open opens a tab for the length of a test. What a page in it logs as an error, such as something that the content
 // security policy forbids, fails the test.
 func Open(t testing.TB, w Window) context.Context {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
-		chromedp.Flag("force-prefers-reduced-motion", true)) // pictures are taken of the end, not of a fade
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	tab, closeTab := chromedp.NewContext(allocator)
+	b := shared
+	if b == nil {
+		b = newBrowser()
+		t.Cleanup(func() { b.stop() })
+	}
+	tab, closeTab := b.tab(t)
 	var reading sync.WaitGroup
 	t.Cleanup(func() {
 		closeTab()
-		stop()
 		reading.Wait()
 	})
 	steps := []Step{chromedp.EmulateViewport(w.Width, w.Height)}
@@ -76,19 +133,16 @@ func Open(t testing.TB, w Window) context.Context {
 	return ctx
 }
 
-func chromium(t testing.TB) string {
-	t.Helper()
+var errNoChromium = errors.New("no Chromium on this machine; install the package chromium")
+
+// chromium finds the program.
+func chromium() (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if found, err := exec.LookPath(name); err == nil {
-			return found
+			return found, nil
 		}
 	}
-	const advice = "no Chromium on this machine; install the package chromium"
-	if os.Getenv("CI") == "true" {
-		t.Fatal(advice)
-	}
-	t.Skip(advice)
-	return ""
+	return "", errNoChromium
 }
 
 // Dark lets pages believe that the reader likes it dark.
@@ -135,6 +189,12 @@ func Is(t testing.TB, ctx context.Context, script string) bool {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return ok
+}
+
+// Leave runs a script that leads away from the page. It runs once the page has answered: a page that is left meanwhile never does.
+func Leave(t testing.TB, ctx context.Context, script string) {
+	t.Helper()
+	Is(t, ctx, "setTimeout(() => { "+script+" }), true")
 }
 
 // Becomes waits until a script is true, on whatever page is there by then. What a page was asked that was left meanwhile may never be

@@ -40,7 +40,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
-	"github.com/signalbox/signalbox/workflows"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 const (
@@ -98,7 +98,7 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	h.files = fileStore{assets.New(h.pool, folder, 0)}
 	fleet := comfy.NewFleet([]*url.URL{h.engine.URL()}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS, ownWorkflows()}, Fleet: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t), ownWorkflows()}, Fleet: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
 	h.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: 200 * time.Millisecond})
 	h.registry, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
 	h.must(err)

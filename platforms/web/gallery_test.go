@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
@@ -267,17 +268,7 @@ func TestGalleryInABrowser(t *testing.T) {
 		browsertest.Becomes(t, ctx, `document.getElementById("chosen").textContent === "2"`)
 		browsertest.WindowShot(t, ctx, "gallery-chosen")
 		browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS(".chosen .primary")))
-		var data []byte
-		browsertest.Becomes(t, ctx, `new Promise(done => setTimeout(() => done(true), 300))`)
-		for data == nil {
-			if found, _ := filepath.Glob(filepath.Join(folder, "*.zip")); len(found) == 1 {
-				data, _ = os.ReadFile(found[0])
-			}
-			if t.Context().Err() != nil {
-				t.Fatal("there is no download")
-			}
-		}
-		if files := unzipped(t, data); len(files) != 2 {
+		if files := unzipped(t, downloaded(t, folder)); len(files) != 2 {
 			t.Errorf("the zip has %d files", len(files))
 		}
 	})
@@ -305,10 +296,35 @@ func TestGalleryInABrowser(t *testing.T) {
 	}
 }
 
-// downloadsTo lets the browser keep downloads in a folder.
+// downloadsTo lets the tab keep downloads in a folder.
 func downloadsTo(folder string) browsertest.Step {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder})
+		_, err := cdp.Call(ctx, t, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+			Behavior: browser.SetDownloadBehaviorBehaviorAllow, BrowserContextID: chromedp.FromContext(ctx).BrowserContextID, DownloadPath: folder,
+		})
 		return err
 	})
+}
+
+// downloaded waits for the zip that the browser puts into a folder, under this name once it is whole.
+func downloaded(t *testing.T, folder string) []byte {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-again.C {
+		found, err := filepath.Glob(filepath.Join(folder, "*.zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		data, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	t.Fatal("there is no download")
+	return nil
 }

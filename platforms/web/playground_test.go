@@ -59,7 +59,7 @@ func TestPlayground(t *testing.T) {
 		until(t, ctx, `document.querySelector("#run .compare.over") !== null`)
 	})
 	t.Run("the way back leads to the try before", func(t *testing.T) {
-		until(t, ctx, `history.back(), true`)
+		browsertest.Leave(t, ctx, `history.back()`)
 		browsertest.Becomes(t, ctx, `document.querySelector("#strip [data-try]:last-child").hasAttribute("aria-current")`)
 		until(t, ctx, `document.marked === "stayed"`)
 	})

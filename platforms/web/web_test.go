@@ -47,7 +47,7 @@ import (
 	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/users"
-	"github.com/signalbox/signalbox/workflows"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 // house is a whole Signalbox behind a web server: real database, real engine, bundled workflows.
@@ -104,7 +104,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflows.FS}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
+	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t)}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
 	kept := missions.NewChains(pool, func() *missions.Service { return h.missions })
 	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes, kept}, Former: map[string]string{"cms_listPages": "getPage with all"}}); err != nil {
 		t.Fatal(err)

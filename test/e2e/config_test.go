@@ -235,7 +235,7 @@ func TestWrongValues(t *testing.T) {
 func checkRefused(t *testing.T, variable, value string) {
 	t.Helper()
 	dir := filepath.Join(newDir(t), "data")
-	r := runQuick(t, 10*time.Second, spec{dir: dir, env: []string{"LOG_LEVEL=error", variable + "=" + value}})
+	r := runQuick(t, 10*time.Second, spec{dir: dir, plain: true, env: []string{"LOG_LEVEL=error", variable + "=" + value}})
 	said := lines(r.stderr)
 	if r.code != 1 || len(said) != 1 || r.stdout != "" || !strings.HasPrefix(r.stderr, "signalbox: ") || !strings.Contains(r.stderr, variable) {
 		t.Errorf("%s=%s: code %d:\n%s%s", variable, value, r.code, r.stdout, r.stderr)

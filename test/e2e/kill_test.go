@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -28,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 // siege kills a program again and again.
@@ -58,18 +58,8 @@ func newSiege(t *testing.T, s spec) *siege {
 func smallWorkflows(t *testing.T) string {
 	t.Helper()
 	dir := newDir(t)
-	for name, sizes := range map[string][]string{
-		"wallpaper.json": {"1024", "96", "640", "64"},
-		"poster.json":    {"1024", "96"},
-	} {
-		data, err := os.ReadFile(filepath.Join("../../workflows", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		small := strings.NewReplacer(sizes...).Replace(string(data))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(small), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(dir, workflowstest.Small(t)); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

@@ -101,7 +101,7 @@ func New(t testing.TB, opts Options) *Server {
 	}
 	var err error
 	if s.table, err = apitable.Load(); err == nil {
-		s.validator, err = apitable.NewValidator(s.table)
+		s.validator, err = apitable.Committed()
 	}
 	if err != nil {
 		t.Fatal(err)

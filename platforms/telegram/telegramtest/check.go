@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,7 +283,7 @@ func limits(owner, name string, field apitable.Field, value string) *apiError {
 	if len(field.OneOf) > 0 && !slices.Contains(field.OneOf, value) {
 		return refusal(owner, name, fmt.Sprintf("one of %s expected, got %q", strings.Join(field.OneOf, ", "), value))
 	}
-	if field.Regex != "" && !regexp.MustCompile(field.Regex).MatchString(value) {
+	if field.Regex != nil && !field.Regex.MatchString(value) {
 		return refusal(owner, name, fmt.Sprintf("%s expected, got %q", field.Regex, value))
 	}
 	return nil

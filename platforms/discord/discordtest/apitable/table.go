@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -28,8 +29,8 @@ type Table struct {
 //go:embed api.json
 var committed []byte
 
-// Load returns the committed table.
-func Load() (*Table, error) {
+// Load returns the committed table, which is read once: nobody changes it.
+var Load = sync.OnceValues(func() (*Table, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(committed))
 	if err != nil {
 		return nil, fmt.Errorf("api.json of the Discord test server: %w", err)
@@ -41,13 +42,23 @@ func Load() (*Table, error) {
 	// The schema compiler wants numbers undecoded.
 	t.Schemas, _ = value.(map[string]any)["schemas"].(map[string]any)
 	return &t, nil
-}
+})
+
+// Committed checks bodies against the committed table, for all servers of a test program.
+var Committed = sync.OnceValues(func() (*Validator, error) {
+	t, err := Load()
+	if err != nil {
+		return nil, err
+	}
+	return NewValidator(t)
+})
 
 // Known reports whether the API has an operation such as "GET /channels/{channel_id}".
 func (t *Table) Known(operation string) bool { return slices.Contains(t.Operations, operation) }
 
-// Validator compiles schemas of a table as they are asked for. It is not safe for concurrent use.
+// Validator compiles schemas of a table as they are asked for.
 type Validator struct {
+	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
 }
@@ -68,15 +79,25 @@ func NewValidator(t *Table) (*Validator, error) {
 // Validate checks a body, decoded with numbers as json.Number, against the schema of that name. Unknown
 // properties without a value are let pass.
 func (v *Validator) Validate(name string, body any) ([]Fault, error) {
-	schema, ok := v.compiled[name]
-	if !ok {
-		var err error
-		if schema, err = v.compiler.Compile(location + "#/$defs/" + name); err != nil {
-			return nil, fmt.Errorf("schema %s of the Discord test server: %w", name, err)
-		}
-		v.compiled[name] = schema
+	schema, err := v.schema(name)
+	if err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(faults(schema.Validate(body)), func(f Fault) bool { return f.Unknown && empty(at(body, f.Path)) }), nil
+}
+
+func (v *Validator) schema(name string) (*jsonschema.Schema, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known, ok := v.compiled[name]; ok {
+		return known, nil
+	}
+	schema, err := v.compiler.Compile(location + "#/$defs/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s of the Discord test server: %w", name, err)
+	}
+	v.compiled[name] = schema
+	return schema, nil
 }
 
 // empty reports whether a value says nothing: libraries send such for properties that do not apply.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,13 +30,13 @@ type spec struct {
 }
 
 type constraint struct {
-	Min   *int     `json:"min"`
-	Max   *int     `json:"max"`
-	Unit  string   `json:"unit"`
-	After bool     `json:"after_entities"`
-	OneOf []string `json:"one_of"`
-	Const string   `json:"const"`
-	Regex string   `json:"regex"`
+	Min   *int           `json:"min"`
+	Max   *int           `json:"max"`
+	Unit  string         `json:"unit"`
+	After bool           `json:"after_entities"`
+	OneOf []string       `json:"one_of"`
+	Const string         `json:"const"`
+	Regex *regexp.Regexp `json:"regex"`
 }
 
 type constraintFile struct {

@@ -8,7 +8,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // Table is what is known of one version of the Bot API.
@@ -46,21 +48,21 @@ type Field struct {
 	// AfterEntities says that markup does not count towards the length.
 	AfterEntities bool `json:"ae,omitempty"`
 	// OneOf lists the allowed values, Regex the allowed form.
-	OneOf []string `json:"of,omitempty"`
-	Regex string   `json:"re,omitempty"`
+	OneOf []string       `json:"of,omitempty"`
+	Regex *regexp.Regexp `json:"re,omitempty"`
 }
 
 //go:embed api.json
 var committed []byte
 
-// Load returns the committed table.
-func Load() (*Table, error) {
+// Load returns the committed table, which is read once: nobody changes it.
+var Load = sync.OnceValues(func() (*Table, error) {
 	var t Table
 	if err := json.Unmarshal(committed, &t); err != nil {
 		return nil, fmt.Errorf("api.json of the Telegram test server: %w", err)
 	}
 	return &t, nil
-}
+})
 
 // Method finds a method regardless of case and by its old names; ok is false where there is none.
 func (t *Table) Method(name string) (canonical string, fields Fields, ok bool) {
