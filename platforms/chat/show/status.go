@@ -100,7 +100,7 @@ func (v Voice) Price(tool registry.Tool, q billing.Quote) chat.Text {
 	}
 	switch {
 	case q.FeesUnknown:
-		text = chat.Lines(text, v.Text("price.fees.unknown"))
+		text = chat.Lines(text, v.Text("price.feesUnknown"))
 	case q.Fees > 0:
 		text = chat.Lines(text, v.Text("price.fees", "amount", v.Amount(q.Fees)))
 	}

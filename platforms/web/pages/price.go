@@ -34,7 +34,7 @@ func priceWords(v i18n.Voice, t registry.Tool, q billing.Quote) priceView {
 	fees := ""
 	switch {
 	case q.FeesUnknown:
-		fees = v.Line("price.fees.unknown")
+		fees = v.Line("price.feesUnknown")
 	case q.Fees > 0:
 		fees = v.Line("price.fees", "amount", v.Amount(q.Fees))
 	}
