@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/users"
 )
@@ -206,4 +207,9 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 		return fmt.Errorf("forget the gifts of %s: %w", accountID, err)
 	}
 	return nil
+}
+
+// Export writes what an account has given to groups and their parties.
+func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
+	return to.JSON(ctx, tx, "group_gifts.json", `SELECT fund, amount AS nano_usd FROM group_gifts WHERE account_id = $1 ORDER BY key`, accountID)
 }

@@ -80,6 +80,6 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 func Parts() []archive.Part {
 	return []archive.Part{
 		users.Export, runstore.Export, gallery.Export, pages.Export, billing.Export, payments.Export, webchat.Export, agent.Export, questions.Export, missions.Export,
-		canvas.Export, sitestore.Export, index.Export, webhooks.Export,
+		canvas.Export, groups.Export, sitestore.Export, index.Export, webhooks.Export,
 	}
 }

@@ -189,6 +189,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	for _, file := range [][2]string{
 		{"site/roles.json", `SELECT s.slug AS site, s.title, m.role FROM site_members m JOIN sites s ON s.id = m.site_id WHERE m.account_id = $1 ORDER BY s.slug`},
+		{"site/chat_roles.json", `SELECT s.slug AS site, s.title, m.admin FROM site_chat_roles m JOIN sites s ON s.id = m.site_id WHERE m.account_id = $1 ORDER BY s.slug`},
 		{"site/entries.json", `SELECT s.slug AS site, c.slug AS collection, e.slug, e.title, e.content, e.status, e.author, e.excerpt, e.category, e.featured_image, e.published_at, e.created_at, e.updated_at
 			FROM site_entries e JOIN sites s ON s.id = e.site_id JOIN site_collections c ON c.id = e.collection_id WHERE e.written_by = $1 ORDER BY e.created_at`},
 	} {
