@@ -67,7 +67,7 @@ type definition struct {
 	classes    workflow.Requirements // what it was read with: the declarations of these
 	need       workflow.Requirements // what it takes to run
 	toolID     string
-	tool       []byte // as JSON: a tenth of what the tool takes in memory, which the registry keeps once more
+	tool       string // as JSON, whose memory the registry's tool shares: a tenth of what another tool would take
 	findings   []graph.Finding
 	ref        string // of the template in the Store
 }
@@ -144,7 +144,7 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 
 // toolOf is the definition's tool as the engines are now.
 func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
-	tool, err := registry.DecodeTool(d.tool)
+	tool, err := registry.DecodeToolText(d.tool)
 	if err != nil {
 		return tool, err
 	}
@@ -236,9 +236,11 @@ func (w *Workflows) define(f workflowFile, fresh *templates, returned map[string
 	if err != nil {
 		return last, known, err
 	}
-	if d.tool, err = registry.Encode(def.Tool); err != nil {
+	encoded, err := registry.Encode(def.Tool)
+	if err != nil {
 		return last, known, err
 	}
+	d.tool = string(encoded)
 	d.toolID = strings.Clone(def.Tool.ToolID)
 	if d.ref, err = fresh.add(&template{Binding: def.Binding, Need: def.Needs}); err != nil {
 		return last, known, fmt.Errorf("template of %s: %w", d.toolID, err)

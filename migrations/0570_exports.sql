@@ -32,7 +32,7 @@ CREATE TABLE export_workers (
 -- An archive counts neither as an upload nor as a result.
 ALTER TABLE asset_owners DROP CONSTRAINT asset_owners_kind_check, ADD CONSTRAINT asset_owners_kind_check CHECK (kind IN ('upload', 'result', 'lent', 'export'));
 
--- What needs an asset, as in 0490, and archives.
+-- What needs an asset, as in 0490, translations of the site, and archives.
 CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
     SELECT r.account_id, h FROM runs r, asset_hashes(concat_ws(' ', r.inputs, r.outputs, r.target)) h WHERE r.files_deleted_at IS NULL
     UNION ALL SELECT p.user_id, h FROM user_presets p, asset_hashes(p.fields::text) h
@@ -48,6 +48,7 @@ CREATE OR REPLACE VIEW asset_uses (account_id, hash) AS
     UNION ALL SELECT NULL, h FROM site_pages p, asset_hashes(p.meta::text) h
     UNION ALL SELECT NULL, h FROM site_sections s, asset_hashes(s.content::text) h
     UNION ALL SELECT NULL, h FROM site_entries e, asset_hashes(e.content::text) h
+    UNION ALL SELECT NULL, h FROM site_translations t, asset_hashes(t.content::text) h
     UNION ALL SELECT NULL, b.item_id FROM site_history b WHERE b.kind = 'image' AND b.deleted AND b.changed_at > now() - interval '30 days'
     UNION ALL SELECT NULL, h FROM site_history b, asset_hashes(b.content::text) h WHERE b.changed_at > now() - interval '30 days'
     UNION ALL SELECT s.account_id, h FROM canvas_shapes c JOIN canvas_scenes s ON s.id = c.scene_id, asset_hashes(c.body::text) h

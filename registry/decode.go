@@ -15,8 +15,12 @@ import (
 // DecodeTool reads one ToolDefinition strictly: unknown and repeated keys and values of another type
 // are errors that name the tool and the field. It does not judge the content, see Validate.
 // The error is of type Problems, or tells where the text is no JSON.
-func DecodeTool(data []byte) (Tool, error) {
-	v, err := ordered.Parse(data)
+func DecodeTool(data []byte) (Tool, error) { return decodeTool(ordered.Parse(data)) }
+
+// DecodeToolText is DecodeTool of a text that is kept anyway: the tool's strings share its memory.
+func DecodeToolText(text string) (Tool, error) { return decodeTool(ordered.ParseText(text)) }
+
+func decodeTool(v any, err error) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}

@@ -27,21 +27,38 @@ type Limits struct {
 // Parse reads exactly one JSON value within MaxDepth.
 func Parse(data []byte) (any, error) { return Limits{}.Parse(data) }
 
+// ParseText is Parse of a text whose memory the strings of the value share.
+func ParseText(text string) (any, error) {
+	if strings.HasPrefix(text, mark) || !utf8.ValidString(text) {
+		return Parse([]byte(text))
+	}
+	return Limits{}.parse([]byte(text), text)
+}
+
+// mark is a byte order mark.
+const mark = "\xef\xbb\xbf"
+
 // Parse reads exactly one JSON value. A byte order mark before it is passed over; bytes that are no UTF-8 are replaced. An
 // error is one line that names the place.
 func (l Limits) Parse(data []byte) (any, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = bytes.TrimPrefix(data, []byte(mark))
 	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
+	text := ""
+	if !l.Apart {
+		text = string(data)
+	}
+	return l.parse(data, text)
+}
+
+func (l Limits) parse(data []byte, text string) (any, error) {
 	if l.Depth == 0 {
 		l.Depth = MaxDepth
 	}
-	p := &parser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), limits: l}
+	p := &parser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), limits: l, text: text}
 	if l.Apart {
 		p.known = map[string]any{}
-	} else {
-		p.text = string(data)
 	}
 	v, err := p.value()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 )
@@ -46,6 +47,9 @@ func TestFlashIsWhatIsServed(t *testing.T) {
 	}
 	await(t, "the renamed tool", func() bool { return operator.tools()["renamed"] != nil }, p.said)
 	served := operator.tools()
+	var hidden json.RawMessage // it is in no list
+	operator.must(http.StatusOK, http.MethodGet, "/api/tools/"+missions.StepsTool, nil, &hidden)
+	served[missions.StepsTool] = hidden
 	if r := run(t, spec{dir: p.dir, env: env, args: []string{"flash", "--out", out}}); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
