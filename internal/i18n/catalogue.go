@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
@@ -22,7 +24,6 @@ const Fallback = "en"
 
 // Catalogue is all texts in all languages. It does not change, and may be used by many goroutines at once.
 type Catalogue struct {
-	bundle *goi18n.Bundle
 	voices map[string]Voice // by base language
 }
 
@@ -31,23 +32,53 @@ func Load() (*Catalogue, error) { return own() }
 
 var own = sync.OnceValues(func() (*Catalogue, error) { return load(texts, said.Texts) })
 
+// file is a file of texts in one language.
+type file struct {
+	room fs.FS
+	name string // texts/ROOM.LANGUAGE.json
+}
+
+// load finds the texts and reads those in English. Others are read when somebody speaks their language: they take memory.
 func load(rooms ...fs.FS) (*Catalogue, error) {
-	c := &Catalogue{bundle: goi18n.NewBundle(language.Make(Fallback)), voices: map[string]Voice{}}
-	for _, files := range rooms {
-		names, err := fs.Glob(files, "texts/*.json")
+	files := map[string][]file{} // by language
+	for _, room := range rooms {
+		names, err := fs.Glob(room, "texts/*.json")
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			if _, err := c.bundle.LoadMessageFileFS(files, name); err != nil {
-				return nil, fmt.Errorf("texts in %s: %w", name, err)
-			}
+			tag := strings.TrimPrefix(path.Ext(strings.TrimSuffix(name, ".json")), ".")
+			files[tag] = append(files[tag], file{room, name})
 		}
 	}
-	for _, tag := range c.bundle.LanguageTags() {
-		c.voices[tag.String()] = Voice{language: tag.String(), localizer: goi18n.NewLocalizer(c.bundle, tag.String())}
+	english, err := read(Fallback, files[Fallback])
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalogue{voices: map[string]Voice{}}
+	for tag, list := range files {
+		c.voices[tag] = Voice{language: tag, english: english, own: sync.OnceValue(func() *goi18n.Localizer {
+			if tag == Fallback {
+				return english
+			}
+			if l, err := read(tag, list); err == nil { // tests read all that come with the program
+				return l
+			}
+			return english
+		})}
 	}
 	return c, nil
+}
+
+// read reads the texts in one language.
+func read(tag string, files []file) (*goi18n.Localizer, error) {
+	bundle := goi18n.NewBundle(language.Make(tag))
+	for _, f := range files {
+		if _, err := bundle.LoadMessageFileFS(f.room, f.name); err != nil {
+			return nil, fmt.Errorf("texts in %s: %w", f.name, err)
+		}
+	}
+	return goi18n.NewLocalizer(bundle, tag), nil
 }
 
 // WithUnit gives a catalogue whose voices show amounts in points as well: unit tells an amount in points. nil shows none.
@@ -64,8 +95,8 @@ func (c *Catalogue) WithUnit(unit func(m Money) *big.Rat) *Catalogue {
 // Languages lists the languages there are texts in (BCP 47), English first.
 func (c *Catalogue) Languages() []string {
 	list := []string{Fallback}
-	for _, tag := range c.bundle.LanguageTags() {
-		if lang := tag.String(); lang != Fallback {
+	for lang := range c.voices {
+		if lang != Fallback {
 			list = append(list, lang)
 		}
 	}

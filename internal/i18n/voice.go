@@ -15,9 +15,10 @@ import (
 
 // Voice speaks one language.
 type Voice struct {
-	language  string
-	localizer *goi18n.Localizer
-	unit      func(m Money) *big.Rat // see Catalogue.WithUnit; nil: none
+	language string
+	own      func() *goi18n.Localizer // reads the texts of the language when they are first needed
+	english  *goi18n.Localizer        // for what is missing there
+	unit     func(m Money) *big.Rat   // see Catalogue.WithUnit; nil: none
 }
 
 // Language is the language spoken (BCP 47).
@@ -112,12 +113,13 @@ func (v Voice) Time(t time.Time) string { return t.Format(v.Line("format.time"))
 // Moment is Time in UTC, and says so: for those of whose zone nothing is known.
 func (v Voice) Moment(t time.Time) string { return v.Time(t.UTC()) + " UTC" }
 
-// template finds a text in the right plural form, "" where there is none.
+// template finds a text in the right plural form, else in English, "" where there is none.
 func (v Voice) template(key string, pairs []any) string {
-	// The error tells that English was taken instead: what counts is whether there is a text.
-	text, _ := v.localizer.Localize(&goi18n.LocalizeConfig{
-		MessageID: key, PluralCount: count(pairs), TemplateParser: template.IdentityParser{},
-	})
+	wanted := &goi18n.LocalizeConfig{MessageID: key, PluralCount: count(pairs), TemplateParser: template.IdentityParser{}}
+	text, err := v.own().Localize(wanted)
+	if err != nil && text == "" {
+		text, _ = v.english.Localize(wanted)
+	}
 	return text
 }
 
