@@ -22,7 +22,7 @@ import (
 // of what is mounted beside them. A tool there would never be reached, while the API's document told that it is.
 func OwnPaths() []string {
 	return []string{
-		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/me", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
+		"/api/ask", "/api/balance", "/api/chains", "/api/changes", "/api/conversations", "/api/engines", "/api/improve", "/api/gallery", "/api/invitations", "/api/keys", "/api/knowledge", "/api/me", "/api/missions", "/api/quote", "/api/runs", "/api/scenes", "/api/site", "/api/status", "/api/tools",
 		"/api/uploads", "/api/webhooks", "/mcp", "/openapi.json", "/tools", "/webhooks",
 		"/account", door.AppPath, "/buy", chains.Path, pages.ChatPath, "/developers", "/examples", "/files", pages.GalleryPath, "/healthz", "/history", "/invite", "/link", "/llms.txt", "/metrics", "/operator", "/penpot", "/prices", "/privacy",
 		"/readyz", "/run", "/s", scenes.Path, "/sessions", "/signin", "/signout", "/site", "/site-editor", "/static", "/stripe", "/terms", "/thumbs", "/tool", "/uploads",

@@ -339,7 +339,7 @@ func TestFilesBeyondTheLimit(t *testing.T) {
 
 func TestMoreCommandsThanThePlatformLists(t *testing.T) {
 	t.Parallel()
-	fake := NewFake(t, func(c *chat.Capabilities) { c.Commands.Max = 25 })
+	fake := NewFake(t, func(c *chat.Capabilities) { c.Commands.Max = 40 })
 	var tools []registry.Tool
 	for i := range 30 {
 		tools = append(tools, tool(fmt.Sprintf("tool%02d", i), fmt.Sprintf("Tool %02d", i), registry.InputField{Name: "text", Type: registry.TypeString}))
@@ -354,7 +354,7 @@ func TestMoreCommandsThanThePlatformLists(t *testing.T) {
 	s.Reload()
 	s.until(s.room, "list with the tool that was used", func([]Seen) bool {
 		list := fake.Commands(t, chat.ChatPrivate)
-		return len(list) == 25 && list[0] == "tool29" && strings.Contains(strings.Join(list, " "), " run ")
+		return len(list) == 40 && list[0] == "tool29" && strings.Contains(strings.Join(list, " "), " run ")
 	})
 	s.say("/tools")
 	m := s.labelled("Next ›", "29")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
@@ -72,7 +73,7 @@ func TestFixedDocument(t *testing.T) {
 				described[method+" "+path] = true
 			}
 		}
-		a := &API{cfg: Config{Door: &door.Door{}, Changes: noChanges, Hooks: noHooks{}, Gallery: &gallery.Gallery{}}, catalogue: &catalogueAPI{}, starting: &starting{}, runs: &runsAPI{}, following: &following{}, account: &accountAPI{}, keys: &keysAPI{}, invitations: &invitationsAPI{}}
+		a := &API{cfg: Config{Door: &door.Door{}, Changes: noChanges, Hooks: noHooks{}, Gallery: &gallery.Gallery{}, Exports: &exports.Service{}}, catalogue: &catalogueAPI{}, starting: &starting{}, runs: &runsAPI{}, following: &following{}, account: &accountAPI{}, keys: &keysAPI{}, invitations: &invitationsAPI{}}
 		for _, route := range a.Routes() {
 			if route.Pattern != "GET /openapi.json" && route.Pattern != "POST /" && !described[route.Pattern] {
 				t.Errorf("%s is not described", route.Pattern)
