@@ -89,7 +89,7 @@ func TestAskForSteps(t *testing.T) {
 		if err := ask.Ask(t.Context(), &out, question); err != nil {
 			t.Fatalf("%v\n%s", err, &out)
 		}
-		want := regexp.MustCompile(`(?s)waits for you.*1\. Film look \(under \$[0-9.]+\).*Grain: "0\.1".*2\. Sticker cut-out \(under \$[0-9.]+\).*Picture: "what step 1 makes".*Go ahead \(under \$[0-9.]+\)\? \[y/N\].*/files/`)
+		want := regexp.MustCompile(`(?s)waits for you.*1\. Film look \((?:under )?\$[0-9.]+\).*Grain: "0\.1".*2\. Sticker cut-out \((?:under )?\$[0-9.]+\).*Picture: "what step 1 makes".*Go ahead \((?:under )?\$[0-9.]+\)\? \[y/N\].*/files/`)
 		if !want.MatchString(out.String()) {
 			t.Errorf("it printed\n%s", &out)
 		}
