@@ -223,7 +223,7 @@ func TestDatabaseURL(t *testing.T) {
 	})
 	t.Run("two programs share one server", func(t *testing.T) {
 		t.Parallel()
-		env := []string{"DATABASE_URL=" + postgrestest.DSN(postgrestest.NewEmpty(t)), "ADMIN_TOKEN=" + adminToken}
+		env := []string{"DATABASE_URL=" + postgrestest.DSN(postgrestest.NewEmpty(t)), "HOUSE_KEY=" + strings.Repeat("ab", 32), "ADMIN_TOKEN=" + adminToken}
 		a := start(t, spec{dir: filepath.Join(newDir(t), "a"), env: env})
 		b := start(t, spec{dir: filepath.Join(newDir(t), "b"), env: env})
 		c := newClient(a, "ann")
