@@ -221,8 +221,8 @@ type Command struct {
 	// Completes names the inputs whose values are offered while they are typed; see Completer.
 	Completes []string
 	// Localized are names and descriptions by language (BCP 47), for platforms that take all of them in
-	// one list. Name and Description are the fallback.
-	Localized map[string]CommandText
+	// one list. Name and Description are the fallback. They are asked for where they are shown: all texts in all languages take memory.
+	Localized map[string]func() CommandText
 }
 
 // CommandText is a command's face in one language.

@@ -175,7 +175,8 @@ func locales(language string) []string {
 func localized(c chat.Command) (names, descriptions map[string]string) {
 	names, descriptions = map[string]string{}, map[string]string{}
 	inMenu := c.OnMessages || c.OnPeople
-	for language, text := range c.Localized {
+	for language, say := range c.Localized {
+		text := say()
 		for _, locale := range locales(language) {
 			if name := strings.ToLower(text.Name); !inMenu && isName(name) {
 				names[locale] = name

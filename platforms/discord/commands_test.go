@@ -130,8 +130,11 @@ func TestCommandBodies(t *testing.T) {
 	t.Parallel()
 	t.Run("localisations go under Discord's names of languages", func(t *testing.T) {
 		t.Parallel()
-		c, _ := oneCommand(chat.Command{Name: "help", Description: "Help", Localized: map[string]chat.CommandText{
-			"de": {Description: "Hilfe"}, "zh": {Description: "帮助"}, "es": {Name: "Ayuda", Description: "Ayuda"}, "tlh": {Description: "QaH"},
+		text := func(name, description string) func() chat.CommandText {
+			return func() chat.CommandText { return chat.CommandText{Name: name, Description: description} }
+		}
+		c, _ := oneCommand(chat.Command{Name: "help", Description: "Help", Localized: map[string]func() chat.CommandText{
+			"de": text("", "Hilfe"), "zh": text("", "帮助"), "es": text("Ayuda", "Ayuda"), "tlh": text("", "QaH"),
 		}})
 		d := c.DescriptionLocalizations
 		if d["de"] != "Hilfe" || d["zh-CN"] != "帮助" || d["es-419"] != "Ayuda" || len(d) != 5 || c.NameLocalizations["es-ES"] != "ayuda" {

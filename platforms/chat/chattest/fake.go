@@ -647,8 +647,10 @@ func (f fakeAdapter) SyncCommands(_ context.Context, sets []chat.CommandSet) err
 // learn keeps how a command is described in each language.
 func learn(spoken map[string]map[string]string, language string, c chat.Command) {
 	texts := map[string]string{language: c.Description}
-	for lang, text := range c.Localized {
-		texts[lang] = text.Description
+	for lang, say := range c.Localized {
+		if text := say(); text.Description != "" {
+			texts[lang] = text.Description
+		}
 	}
 	for lang, text := range texts {
 		if spoken[lang] == nil {

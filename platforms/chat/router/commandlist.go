@@ -2,7 +2,6 @@ package router
 
 import (
 	"cmp"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,10 +71,17 @@ func (l commandList) describe(inputs registry.InputSchema, v show.Voice) registr
 }
 
 // localized is a text in all languages but English, as descriptions of commands.
-func (l commandList) localized(key string) map[string]chat.CommandText {
-	texts := map[string]chat.CommandText{}
+func (l commandList) localized(key string) map[string]func() chat.CommandText {
+	return l.inEach(func(v show.Voice) chat.CommandText {
+		return chat.CommandText{Description: chat.Brief(v.Line(key), l.limits.DescriptionLimit)}
+	})
+}
+
+// inEach are the texts in all languages but the list's own.
+func (l commandList) inEach(say func(show.Voice) chat.CommandText) map[string]func() chat.CommandText {
+	texts := map[string]func() chat.CommandText{}
 	for _, v := range l.voices[min(1, len(l.voices)):] {
-		texts[v.Language()] = chat.CommandText{Description: chat.Brief(v.Line(key), l.limits.DescriptionLimit)}
+		texts[v.Language()] = func() chat.CommandText { return say(v) }
 	}
 	return texts
 }
@@ -121,17 +127,13 @@ func (l commandList) purpose(tool *registry.Tool) string {
 }
 
 // localizedTool is what a tool is for in the languages that it has words in, where one list carries them all.
-func (l commandList) localizedTool(tool *registry.Tool) map[string]chat.CommandText {
-	var texts map[string]chat.CommandText
-	for _, v := range l.voices[min(1, len(l.voices)):] {
+func (l commandList) localizedTool(tool *registry.Tool) map[string]func() chat.CommandText {
+	return l.inEach(func(v show.Voice) (text chat.CommandText) {
 		if read := tool.In(v.Language()); read != tool {
-			if texts == nil {
-				texts = map[string]chat.CommandText{}
-			}
-			texts[v.Language()] = chat.CommandText{Description: l.purpose(read)}
+			text.Description = l.purpose(read)
 		}
-	}
-	return texts
+		return text
+	})
 }
 
 // optionOrder puts what is needed first, then what is usual, then the rest: platforms want it so, and what is beyond
@@ -225,18 +227,17 @@ func (l commandList) choose(tools []*registry.Tool, n int) []*registry.Tool {
 }
 
 // localizedToolName is what a tool is called in the languages that it has words in, where one list carries them all.
-func (l commandList) localizedToolName(tool *registry.Tool) map[string]chat.CommandText {
-	names := l.localizedTool(tool)
-	for language := range names {
-		names[language] = chat.CommandText{Name: chat.Brief(tool.In(language).DisplayName, l.limits.NameChars)}
-	}
-	return names
+func (l commandList) localizedToolName(tool *registry.Tool) map[string]func() chat.CommandText {
+	return l.inEach(func(v show.Voice) (text chat.CommandText) {
+		if read := tool.In(v.Language()); read != tool {
+			text.Name = chat.Brief(read.DisplayName, l.limits.NameChars)
+		}
+		return text
+	})
 }
 
-func (l commandList) localizedName(key string) map[string]chat.CommandText {
-	names := l.localized(key)
-	for language, text := range maps.Clone(names) {
-		names[language] = chat.CommandText{Name: text.Description}
-	}
-	return names
+func (l commandList) localizedName(key string) map[string]func() chat.CommandText {
+	return l.inEach(func(v show.Voice) chat.CommandText {
+		return chat.CommandText{Name: chat.Brief(v.Line(key), l.limits.DescriptionLimit)}
+	})
 }

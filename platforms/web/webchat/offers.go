@@ -1,6 +1,7 @@
 package webchat
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -54,8 +55,8 @@ func (v *visit) listed(begin string, most int) []command {
 			continue
 		}
 		about := c.Description
-		if text := c.Localized[v.voice.Language()].Description; text != "" {
-			about = text
+		if say := c.Localized[v.voice.Language()]; say != nil {
+			about = cmp.Or(say().Description, about)
 		}
 		found = append(found, command{c.Name, about, c.Tool})
 	}

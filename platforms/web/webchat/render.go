@@ -2,6 +2,7 @@ package webchat
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -105,8 +106,8 @@ func (v *visit) uses() []entry {
 	for _, c := range *v.commands.Load() {
 		if c.OnMessages {
 			e := entry{c.Name, c.Use}
-			if name := c.Localized[v.voice.Language()].Name; name != "" {
-				e.Name = name
+			if say := c.Localized[v.voice.Language()]; say != nil {
+				e.Name = cmp.Or(say().Name, e.Name)
 			}
 			entries = append(entries, e)
 		}
