@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -97,15 +96,9 @@ func (c Config) withDefaults() (Config, error) {
 
 // Service makes archives, one at a time in each process. Any number of processes may share one database.
 type Service struct {
-	cfg     Config
-	log     *slog.Logger
-	process *claims.Process
-	queue   *claims.Queue
-
-	stopping chan struct{}
-	idle     chan struct{}      // closed when no archive is made here any more
-	end      context.CancelFunc // of all background work; nil: not started
-	work     sync.WaitGroup
+	cfg    Config
+	log    *slog.Logger
+	worker *claims.Worker
 }
 
 // New makes a Service, which takes requests. Start lets it make archives.
@@ -114,69 +107,19 @@ func New(config Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	instance := uuid.NewString()
-	s := &Service{cfg: config, log: config.Logger.With("component", "exports"), stopping: make(chan struct{}), idle: make(chan struct{})}
-	s.queue = claims.NewQueue(claims.QueueConfig{
-		Pool: config.Pool, Log: s.log, Now: config.Now, Table: "export_work", Key: "export_id", Process: instance, Places: 1, Poll: config.Poll, Work: s.do,
-	})
-	s.process = claims.NewProcess(claims.ProcessConfig{
-		Pool: config.Pool, Log: s.log, ID: instance, Table: "export_workers", Lock: locks.Export, Channel: channel,
-		Heard: func(string) { s.queue.Look() }, Again: func(context.Context) {},
-		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
-			return s.queue.Release(ctx, tx, id)
-		},
+	s := &Service{cfg: config, log: config.Logger.With("component", "exports")}
+	s.worker = claims.NewWorker(claims.WorkerConfig{
+		Queue:     claims.QueueConfig{Pool: config.Pool, Log: s.log, Now: config.Now, Table: "export_work", Key: "export_id", Places: 1, Poll: config.Poll, Work: s.do},
+		Processes: "export_workers", Lock: locks.Export, Channel: channel, LookEvery: config.LookEvery, Tidy: s.expire, BreakOff: true,
 	})
 	return s, nil
 }
 
 // Start begins to make archives, also those that a process which is gone left behind. ctx is for starting only.
-func (s *Service) Start(ctx context.Context) error {
-	if err := s.process.Begin(ctx); err != nil {
-		return fmt.Errorf("start the exports: %w", err)
-	}
-	working, end := context.WithCancel(context.Background())
-	s.end = end
-	s.work.Go(func() { s.process.Keep(working) })
-	s.work.Go(func() {
-		defer close(s.idle)
-		s.queue.Run(working, s.stopping)
-	})
-	s.work.Go(func() { s.lookAfter(working) })
-	return nil
-}
+func (s *Service) Start(ctx context.Context) error { return s.worker.Start(ctx) }
 
 // Stop breaks off the archive that is being made: it is begun anew elsewhere, or here at the next start.
-func (s *Service) Stop(ctx context.Context) error {
-	if s.end == nil {
-		return nil
-	}
-	close(s.stopping)
-	s.end()
-	<-s.idle
-	err := s.process.End(ctx, true)
-	s.work.Wait()
-	if err != nil {
-		return fmt.Errorf("stop the exports: %w", err)
-	}
-	return nil
-}
-
-// lookAfter takes over what processes that are gone had claimed, and deletes archives whose time is over.
-func (s *Service) lookAfter(ctx context.Context) {
-	tick := time.NewTicker(s.cfg.LookEvery)
-	defer tick.Stop()
-	for {
-		_, err := s.process.TakeOver(ctx)
-		if err = errors.Join(err, s.expire(ctx)); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "looking after exports failed, another try follows", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
+func (s *Service) Stop(ctx context.Context) error { return s.worker.Stop(ctx) }
 
 // expire deletes archives whose time is over, with what is known of them.
 func (s *Service) expire(ctx context.Context) error {
@@ -251,7 +194,7 @@ func (s *Service) add(ctx context.Context, tx pgx.Tx, accountID string) (Export,
 	if err != nil {
 		return Export{}, err
 	}
-	return e, s.queue.Add(ctx, tx, e.ID)
+	return e, s.worker.Add(ctx, tx, e.ID)
 }
 
 // querier is a pool or a transaction.

@@ -57,7 +57,7 @@ func (s *Service) write(ctx context.Context, m Mission, key string) (Mission, er
 
 // offer has a mission worked on by any process, once the transaction is committed.
 func (s *Service) offer(ctx context.Context, tx pgx.Tx, missionID string) error {
-	if err := s.queue.Add(ctx, tx, missionID); err != nil {
+	if err := s.worker.Add(ctx, tx, missionID); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `SELECT pg_notify('`+channel+`', $1)`, missionID)

@@ -398,7 +398,7 @@ func (c *course) wait(ctx context.Context) error {
 	case <-c.news:
 	case <-waiting.Done():
 		err = ctx.Err()
-	case <-c.stopping:
+	case <-c.worker.Stopping():
 		err = errStopping
 	}
 	cancel()

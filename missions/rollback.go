@@ -167,7 +167,7 @@ func (c *course) untilDue(ctx context.Context, leg *Leg) error {
 	select {
 	case <-timer.C:
 		return nil
-	case <-c.stopping:
+	case <-c.worker.Stopping():
 		return errStopping
 	case <-ctx.Done():
 		return ctx.Err()

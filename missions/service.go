@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
@@ -100,20 +99,14 @@ const channel = "signalbox_missions"
 // Service carries missions out. Any number of processes may share one database: each plans and confirms, and those that were started
 // work.
 type Service struct {
-	cfg      Config
-	log      *slog.Logger
-	instance string
-	process  *claims.Process
-	queue    *claims.Queue
-	over     *prometheus.CounterVec
-	fail     func(step string) error // makes a named step fail, in tests that crash there
+	cfg    Config
+	log    *slog.Logger
+	worker *claims.Worker
+	over   *prometheus.CounterVec
+	fail   func(step string) error // makes a named step fail, in tests that crash there
 
-	mu       sync.Mutex
-	news     map[string]chan struct{} // of missions under work here: somebody wants something of them
-	stopping chan struct{}
-	idle     chan struct{}      // closed when no mission is under work here any more
-	end      context.CancelFunc // of all background work; nil: not started
-	work     sync.WaitGroup
+	mu   sync.Mutex
+	news map[string]chan struct{} // of missions under work here: somebody wants something of them
 }
 
 // New makes a Service. It can plan, confirm, cancel and read missions; Start lets it work on them.
@@ -123,19 +116,12 @@ func New(config Config) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		cfg: config, log: config.Logger.With("component", "missions"), instance: uuid.NewString(), fail: func(string) error { return nil },
-		news: make(map[string]chan struct{}), stopping: make(chan struct{}), idle: make(chan struct{}),
+		cfg: config, log: config.Logger.With("component", "missions"), fail: func(string) error { return nil }, news: make(map[string]chan struct{}),
 		over: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "signalbox", Name: "missions_total", Help: "Missions that are over, by status; rollback_incomplete needs a person."}, []string{"status"}),
 	}
-	s.queue = claims.NewQueue(claims.QueueConfig{
-		Pool: config.Pool, Log: s.log, Now: config.Now, Table: "mission_work", Key: "mission_id", Process: s.instance, Places: config.Places, Poll: config.Poll, Work: s.advance,
-	})
-	s.process = claims.NewProcess(claims.ProcessConfig{
-		Pool: config.Pool, Log: s.log, ID: s.instance, Table: "mission_workers", Lock: locks.Mission, Channel: channel,
-		Heard: s.hear, Again: func(context.Context) { s.queue.Look() },
-		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
-			return s.queue.Release(ctx, tx, id)
-		},
+	s.worker = claims.NewWorker(claims.WorkerConfig{
+		Queue:     claims.QueueConfig{Pool: config.Pool, Log: s.log, Now: config.Now, Table: "mission_work", Key: "mission_id", Places: config.Places, Poll: config.Poll, Work: s.advance},
+		Processes: "mission_workers", Lock: locks.Mission, Channel: channel, Heard: s.hear, LookEvery: config.LookEvery, Tidy: s.expire,
 	})
 	if err := config.Metrics.Register(s.over); err != nil {
 		return nil, fmt.Errorf("missions: %w", err)
@@ -144,79 +130,23 @@ func New(config Config) (*Service, error) {
 }
 
 // Start begins to work on missions, ours and those that a process which is gone left behind. ctx is for starting only.
-func (s *Service) Start(ctx context.Context) error {
-	if err := s.process.Begin(ctx); err != nil {
-		return fmt.Errorf("start the missions: %w", err)
-	}
-	working, end := context.WithCancel(context.Background())
-	s.end = end
-	s.work.Go(func() { s.process.Keep(working) })
-	s.work.Go(func() {
-		defer close(s.idle)
-		s.queue.Run(working, s.stopping)
-	})
-	s.work.Go(func() { s.lookAfter(working) })
-	return nil
-}
+func (s *Service) Start(ctx context.Context) error { return s.worker.Start(ctx) }
 
 // Stop lets each mission end the step that it is at, gives them back and waits. When ctx ends, what is under way is cut off; it is
 // resumed elsewhere, or here at the next start.
-func (s *Service) Stop(ctx context.Context) error {
-	if s.end == nil {
-		return nil
-	}
-	close(s.stopping)
-	inOrder := true
-	select {
-	case <-s.idle:
-	case <-ctx.Done():
-		inOrder = false
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	err := s.process.End(last, inOrder)
-	s.end()
-	s.work.Wait()
-	if err != nil {
-		return fmt.Errorf("stop the missions: %w", err)
-	}
-	return nil
-}
-
-// lookAfter takes over what processes that are gone had claimed, and ends what nobody confirmed in time.
-func (s *Service) lookAfter(ctx context.Context) {
-	tick := time.NewTicker(s.cfg.LookEvery)
-	defer tick.Stop()
-	for {
-		died, err := s.process.TakeOver(ctx)
-		for _, d := range died {
-			s.log.InfoContext(ctx, "took over from a process that is gone", "process", d.ID, "missions", d.Freed)
-			s.queue.Look()
-		}
-		if err = errors.Join(err, s.expire(ctx)); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "looking after missions failed, another try follows", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.stopping:
-			return
-		case <-tick.C:
-		}
-	}
-}
+func (s *Service) Stop(ctx context.Context) error { return s.worker.Stop(ctx) }
 
 // hear takes in a notification: there is something to do, or somebody wants something of a mission that is under work here.
 func (s *Service) hear(missionID string) {
 	if missionID == chainsChanged {
-		s.work.Go(func() { s.reloadChains() })
+		s.worker.Go(s.reloadChains)
 		return
 	}
 	s.mu.Lock()
 	news := s.news[missionID]
 	s.mu.Unlock()
 	if news == nil {
-		s.queue.Look()
+		s.worker.Look()
 		return
 	}
 	select {
