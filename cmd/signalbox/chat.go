@@ -173,8 +173,8 @@ func (a *app) startChat(ctx context.Context) error {
 	if err := p.router.Start(ctx); err != nil {
 		return err
 	}
-	a.onStop("chat router", p.router.Stop)
-	a.background("wallets of groups", a.tendGroups)
+	a.OnStop("chat router", p.router.Stop)
+	a.Background("wallets of groups", a.tendGroups)
 	return nil
 }
 
@@ -187,20 +187,20 @@ func tried(language string) (turn.Example, error) {
 // listen lets the platforms' updates in. A token that is refused switches its platform off, not the
 // program: the others go on.
 func (a *app) listen(context.Context) error {
-	a.background("conversations", func(ctx context.Context) {
+	a.Background("conversations", func(ctx context.Context) {
 		if err := a.chat.page.Run(ctx, a.chat.router); err != nil {
 			a.log.Error("conversations on the page are off until the next start", "error", err)
 		}
 	})
 	if a.chat.telegram != nil {
-		a.background("telegram", func(ctx context.Context) {
+		a.Background("telegram", func(ctx context.Context) {
 			if err := a.chat.telegram.Run(ctx, a.chat.router); err != nil {
 				a.log.Error("Telegram is off until the next start", "error", err)
 			}
 		})
 	}
 	if a.chat.discord != nil {
-		a.background("discord", func(ctx context.Context) {
+		a.Background("discord", func(ctx context.Context) {
 			if err := a.chat.discord.Run(ctx, a.chat.router); err != nil {
 				a.log.Error("Discord is off until the next start", "error", err)
 			}

@@ -36,7 +36,7 @@ func (a *app) startExports(ctx context.Context) error {
 	if err := a.exports.Start(ctx); err != nil {
 		return err
 	}
-	a.onStop("exports", a.exports.Stop)
+	a.OnStop("exports", a.exports.Stop)
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (f flashCommand) Run(e env) error {
 	err = f.flash(e, a)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
-	return errors.Join(err, a.stop(ctx))
+	return errors.Join(err, a.Stop(ctx))
 }
 
 func (f flashCommand) flash(e env, a *app) error {

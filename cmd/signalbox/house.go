@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/assets"
@@ -44,7 +46,8 @@ import (
 
 // house is what the parts of the program share: where everything is kept, the tools, and who runs them.
 type house struct {
-	parts
+	parts.Parts
+	log     *slog.Logger
 	cfg     config.Config
 	metrics *prometheus.Registry
 
@@ -89,7 +92,7 @@ func (h *house) openStorage(ctx context.Context) error {
 func (h *house) joinPeers(ctx context.Context) error {
 	h.peers = peers.New(h.db.Pool, h.log.With("component", "peers"))
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	h.background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
+	h.Background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
 	select {
 	case <-ready:
 		return nil
@@ -103,7 +106,7 @@ func (h *house) joinPeers(ctx context.Context) error {
 // useDatabase brings the schema up to date and makes what is kept in the database.
 func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 	h.db = db
-	h.onStop("database", db.Close)
+	h.OnStop("database", db.Close)
 	if _, err := migrations.Up(ctx, db.Pool, quiet(h.log)); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 	if err := a.missions.Start(ctx); err != nil {
 		return err
 	}
-	a.onStop("missions", a.missions.Stop)
+	a.OnStop("missions", a.missions.Stop)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -154,14 +153,7 @@ func (a *app) newSearch() error {
 	}
 	vectors := toolsearch.New(client, a.registry, a.log.With("component", "search"))
 	a.search = vectors.Find
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { vectors.Run(ctx) })
-	a.onStop("search", func(context.Context) error {
-		cancel()
-		done.Wait()
-		return nil
-	})
+	a.Background("search", vectors.Run)
 	return nil
 }
 
@@ -221,9 +213,9 @@ func (a *app) startSchedules() error {
 	if err != nil {
 		return err
 	}
-	a.background("schedules", func(ctx context.Context) {
+	a.Background("schedules", func(ctx context.Context) {
 		if err := runner.Run(ctx); err != nil && ctx.Err() == nil {
-			a.failed <- fmt.Errorf("schedules: %w", err)
+			a.Fail(fmt.Errorf("schedules: %w", err))
 		}
 	})
 	return nil

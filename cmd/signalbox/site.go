@@ -51,7 +51,7 @@ func withSite(e env, a *app, do func(a *app) error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
-	return errors.Join(err, a.stop(ctx))
+	return errors.Join(err, a.Stop(ctx))
 }
 
 func (x siteExport) export(ctx context.Context, a *app) (n int, err error) {

@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
+	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -92,7 +93,7 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 	if e.ctx.Err() != nil {
 		fmt.Fprintln(e.stdout, goodbye)
 	}
-	return errors.Join(err, a.stop(ctx))
+	return errors.Join(err, a.Stop(ctx))
 }
 
 // app is the whole program, wired. Parts are started in the order of start's steps and stopped in reverse.
@@ -117,7 +118,7 @@ type app struct {
 
 // newApp has the parts know the house. Nothing is started.
 func newApp(c config.Config, log *slog.Logger) *app {
-	h := &house{parts: parts{log: log, failed: make(chan error, 4)}, cfg: c, metrics: prometheus.NewRegistry()}
+	h := &house{Parts: parts.New(log), log: log, cfg: c, metrics: prometheus.NewRegistry()}
 	return &app{house: h, content: contents{house: h}, agents: newAgents(h), post: post{house: h}}
 }
 
@@ -149,7 +150,7 @@ func (a *app) wait(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-a.failed:
+		case err := <-a.Failed():
 			return err
 		case <-lost:
 		}
@@ -166,8 +167,8 @@ func (a *app) wait(ctx context.Context) error {
 
 // claimAddresses takes LISTEN_ADDR and METRICS_ADDR before anything else is started or written. Who connects before startWeb waits.
 func (a *app) claimAddresses(ctx context.Context) (err error) {
-	if a.listener, err = a.claim(ctx, "LISTEN_ADDR", a.cfg.ListenAddr); err == nil && a.cfg.MetricsAddr != "" {
-		a.figures, err = a.claim(ctx, "METRICS_ADDR", a.cfg.MetricsAddr)
+	if a.listener, err = a.Claim(ctx, "LISTEN_ADDR", a.cfg.ListenAddr); err == nil && a.cfg.MetricsAddr != "" {
+		a.figures, err = a.Claim(ctx, "METRICS_ADDR", a.cfg.MetricsAddr)
 	}
 	return err
 }
@@ -239,12 +240,12 @@ func (a *app) startCPU() (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.onStop("CPU engine", func(ctx context.Context) error { return closeEngine(ctx, engine) })
+	a.OnStop("CPU engine", func(ctx context.Context) error { return closeEngine(ctx, engine) })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	a.serve("CPU engine", listener, engine)
+	a.Serve("CPU engine", listener, engine)
 	return &url.URL{Scheme: "http", Host: listener.Addr().String()}, nil
 }
 
@@ -269,23 +270,7 @@ func (a *app) newWorkflows() {
 	if a.db != nil {
 		pool = a.db.Pool
 	}
-	shown := make(chan struct{}, 1)
-	learned := comfy.NewLearned(pool, a.log, func() {
-		select {
-		case shown <- struct{}{}:
-		default: // a reload is due already
-		}
-	})
-	a.background("what runs show of workflows", func(ctx context.Context) {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-shown:
-				a.reload(ctx)
-			}
-		}
-	})
+	learned := comfy.NewLearned(pool, a.log, a.Soon("what runs show of workflows", a.reload))
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
@@ -336,7 +321,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	if err := a.runs.Start(ctx); err != nil {
 		return err
 	}
-	a.onStop("runs", a.runs.Stop)
+	a.OnStop("runs", a.runs.Stop)
 	return nil
 }
 
@@ -396,7 +381,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		return err
 	}
 	a.chat.linkFiles(a.web)
-	a.serve("page", a.listener, a.content.withHost(a.web.Handler()))
+	a.Serve("page", a.listener, a.content.withHost(a.web.Handler()))
 	return nil
 }
 
@@ -412,19 +397,22 @@ func (a *app) startMetrics(context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
-	a.serve("metrics", a.figures, mux)
+	a.Serve("metrics", a.figures, mux)
 	return nil
 }
 
 // keepInStep starts what keeps registry and fleet fresh.
 func (a *app) keepInStep(context.Context) error {
-	a.background("engine health", a.fleet.Run)
-	a.background("folder watch", a.watcher.Run)
-	a.background("pinned versions", a.followPins)
-	a.background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
-	a.background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
-	a.background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })
-	a.followDocuments()
+	a.Background("engine health", a.fleet.Run)
+	a.Background("folder watch", a.watcher.Run)
+	a.Background("pinned versions", a.followPins)
+	a.Background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
+	a.Background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
+	a.Background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })
+	if a.knowledge.watcher != nil {
+		a.Background("documents watch", a.knowledge.watcher.Run)
+	}
+	a.knowledge.readAgain()
 	return a.startSchedules()
 }
 
