@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
+	"github.com/signalbox/signalbox/cmd/signalbox/engines"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -100,7 +101,7 @@ func (c engineCommand) Run(e env) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 8*time.Second)
 	defer cancel()
-	return errors.Join(err, closeEngine(ctx, engine), server.Stop(ctx))
+	return errors.Join(err, engines.Close(ctx, engine), server.Stop(ctx))
 }
 
 type migrateCommand struct{}

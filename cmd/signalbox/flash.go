@@ -51,7 +51,7 @@ func (f flashCommand) flash(e env, a *app) error {
 		}
 	}
 	_, err := a.registry.Reload(e.ctx)
-	silent := a.silentEngines()
+	silent := a.engines().Silent()
 	missing := errors.Join(append(silent, err)...)
 	if missing != nil && !f.AllowMissing {
 		return fmt.Errorf("nothing was written; --allow-missing keeps the last good definitions of what does not answer: %w", missing)
@@ -69,14 +69,4 @@ func (f flashCommand) flash(e env, a *app) error {
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d tools written to %s.\n", s.Len(), f.Out)
 	return err
-}
-
-// silentEngines tells of each engine that does not answer. What its tools could do is not known then.
-func (a *app) silentEngines() (errs []error) {
-	for _, engine := range a.fleet.Status() {
-		if !engine.Up {
-			errs = append(errs, fmt.Errorf("the engine %s does not answer: %s", engine.Name, engine.Error))
-		}
-	}
-	return errs
 }

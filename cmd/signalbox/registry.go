@@ -191,7 +191,7 @@ func (a *app) sweepFiles(ctx context.Context) error {
 
 // startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.
 func (a *app) startSchedules() error {
-	jobs := append(a.scalingJobs(), schedule.Job{
+	jobs := append(a.engines().ScalingJobs(a.cfg, a.db.Pool), schedule.Job{
 		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
 	}, schedule.Job{
 		Name: "read documents", Spec: "@daily", Timeout: readTimeout,

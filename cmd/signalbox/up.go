@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
+	"github.com/signalbox/signalbox/cmd/signalbox/engines"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
@@ -32,7 +32,6 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
-	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/missions"
@@ -193,7 +192,7 @@ func (a *app) startEngines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rate, err := a.gpuRate()
+	rate, err := a.cfg.GPURate()
 	if err != nil {
 		return err
 	}
@@ -205,42 +204,13 @@ func (a *app) startEngines(ctx context.Context) error {
 	return nil
 }
 
-// gpuRate is what a second of a GPU costs, where the operator says so; nil: all cost the same.
-func (a *app) gpuRate() (func(gpu string) float64, error) {
-	if a.cfg.GPURatesFile == "" {
-		return nil, nil
-	}
-	card, err := a.cfg.RateCard()
-	if err != nil {
-		return nil, err
-	}
-	return func(gpu string) float64 {
-		text, known := card.Rate(gpu)
-		if !known {
-			text = a.cfg.ComfyUIUSDPerSecond
-		}
-		rate, _ := strconv.ParseFloat(text, 64) // both were read at the start
-		return rate
-	}, nil
-}
-
-// maxBatch bounds the batches of the embedded engine: more pictures at a time keep its one CPU from everybody else for minutes.
-const maxBatch = 64
-
 // startCPU serves the CPU engine on a free port of loopback, where the fleet talks to it as to any other.
 func (a *app) startCPU() (*url.URL, error) {
-	dir := filepath.Join(a.cfg.DataDir, "engine")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
-		return nil, fmt.Errorf("DATA_DIR: %w", err)
-	}
-	engine, err := cpu.New(cpu.Config{
-		Input: filepath.Join(dir, "input"), Output: filepath.Join(dir, "output"), Temp: filepath.Join(dir, "temp"),
-		Transient: true, Logger: a.log.With("component", "cpu engine"), MaxBatch: maxBatch,
-	})
+	engine, err := engines.Own(a.cfg.DataDir, a.log.With("component", "cpu engine"))
 	if err != nil {
 		return nil, err
 	}
-	a.OnStop("CPU engine", func(ctx context.Context) error { return closeEngine(ctx, engine) })
+	a.OnStop("CPU engine", func(ctx context.Context) error { return engines.Close(ctx, engine) })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -249,19 +219,8 @@ func (a *app) startCPU() (*url.URL, error) {
 	return &url.URL{Scheme: "http", Host: listener.Addr().String()}, nil
 }
 
-// nodePatience is how long a node that is under way at the end may go on.
-const nodePatience = time.Second
-
-// closeEngine ends the CPU engine. A node that takes its time ends with the process: nobody waits for its result any more,
-// since its run begins anew at the next start.
-func closeEngine(ctx context.Context, engine *cpu.Engine) error {
-	ctx, cancel := context.WithTimeout(ctx, nodePatience)
-	defer cancel()
-	if err := engine.Close(ctx); !errors.Is(err, cpu.ErrBusy) {
-		return err
-	}
-	return nil
-}
+// engines is where operators see to them.
+func (h *house) engines() engines.Desk { return engines.Desk{Fleet: h.fleet} }
 
 // newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
 // them.
