@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/cmd/signalbox/callbacks"
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
+	"github.com/signalbox/signalbox/cmd/signalbox/sections"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
@@ -18,7 +19,7 @@ func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engines().Rows, OrderEngine: a.engines().Order, Findings: a.findingRows,
-		Sections: append(a.seller.Sections(), callbacks.Section(a.db.Pool), a.missionSection(), groupSection(a.groupWallets()), landing.Section(pages.NewShares(a.db.Pool)), asking.Section(a.questions)),
+		Sections: append(a.seller.Sections(), callbacks.Section(a.db.Pool), sections.Missions(a.missions), sections.Groups(a.groupWallets()), landing.Section(pages.NewShares(a.db.Pool)), asking.Section(a.questions)),
 		Logger:   a.log.With("component", "console"),
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/peers"
@@ -173,6 +174,11 @@ func (h *house) erases(c *users.Config) {
 
 // collect frees the files that no account has any more.
 func (h *house) collect(ctx context.Context, _ string) error { return h.media.Collect(ctx) }
+
+// groupWallets keeps the wallets of groups.
+func (h *house) groupWallets() *groups.Store {
+	return groups.New(groups.Config{Pool: h.db.Pool, Ledger: h.ledger, Record: h.users.Record})
+}
 
 // invitations are the operator's links that let people in; their credit is a grant like any other.
 func (h *house) invitations() *users.Invitations {

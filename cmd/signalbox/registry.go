@@ -208,6 +208,11 @@ func (a *app) startSchedules() error {
 	}, schedule.Job{
 		Name: "empty the site's bin", Spec: "@daily", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.content.store.Sweep(ctx) },
+	}, schedule.Job{
+		Name: "end parties of groups", Spec: "@every 15s",
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error {
+			return a.groupWallets().Tend(ctx, a.chat.router.PartyOver)
+		},
 	})
 	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, jobs...)
 	if err != nil {

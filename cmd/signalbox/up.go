@@ -272,7 +272,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
 		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
-		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: a.warnOfLimits, Screen: a.rules.Screen,
+		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: func(ctx context.Context, run runs.Run) { a.chat.tell.Limits(ctx, a.runs, run) }, Screen: a.rules.Screen,
 	})
 	if err != nil {
 		return err
@@ -300,7 +300,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.post.newOutbox(a.tellPerson); err != nil {
+	if err := a.post.newOutbox(a.chat.tell.Person); err != nil {
 		return err
 	}
 	answers, err := api.NewAnswers(a.db.Pool, a.key)
