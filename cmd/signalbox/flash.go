@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/flash"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 )
@@ -27,7 +28,7 @@ func (f flashCommand) Run(e env) error {
 		return err
 	}
 	c.ToolsFile = "" // the live sources are asked, not an earlier dump
-	a := newApp(c, newLogger(c, e.stderr))
+	a := newApp(c, logs.New(c, e.stderr))
 	err = f.flash(e, a)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()

@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
@@ -108,7 +109,7 @@ func (h *house) joinPeers(ctx context.Context) error {
 func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 	h.db = db
 	h.OnStop("database", db.Close)
-	if _, err := migrations.Up(ctx, db.Pool, quiet(h.log)); err != nil {
+	if _, err := migrations.Up(ctx, db.Pool, logs.Quiet(h.log)); err != nil {
 		return err
 	}
 	places, err := media.OpenPlaces(ctx, h.cfg.DataDir, h.cfg.Store)

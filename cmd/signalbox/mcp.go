@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/mcp"
 	mcpservers "github.com/signalbox/signalbox/providers/mcp"
@@ -16,7 +17,7 @@ func (a *app) newMCP(secret []byte) (http.Handler, error) {
 	server, err := mcp.New(mcp.Config{
 		Registry: a.registry, Runs: a.runs, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent, Secret: secret, Public: strings.TrimSuffix(a.cfg.PublicURL, "/"),
 		FilePath: func(owner string, ref registry.Media, name string) string { return a.web.FilePath(owner, ref, name) },
-		Version:  version, Search: a.search, Points: a.cfg.Points, Logger: quiet(a.log).With("component", "mcp"),
+		Version:  version, Search: a.search, Points: a.cfg.Points, Logger: logs.Quiet(a.log).With("component", "mcp"),
 	})
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
@@ -72,12 +73,12 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 	}
 	// What a start does step by step is told when debugging; else the first lines are those that say where everything is.
 	var level slog.LevelVar
-	usual := logLevels[c.LogLevel]
+	usual := logs.Levels[c.LogLevel]
 	level.Set(usual)
 	if usual == slog.LevelInfo {
 		level.Set(slog.LevelWarn)
 	}
-	a := newApp(c, newLoggerAt(&level, c, e.stderr))
+	a := newApp(c, logs.At(&level, c, e.stderr))
 	if err = a.start(e.ctx); err == nil {
 		err = ready(e.ctx, a)
 	}
@@ -271,7 +272,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		Pool: a.db.Pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
-		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
+		Logger: logs.Quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
 		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: func(ctx context.Context, run runs.Run) { a.chat.tell.Limits(ctx, a.runs, run) }, Screen: a.rules.Screen,
 	})
 	if err != nil {
@@ -296,7 +297,7 @@ func (a *app) providers() map[string]runs.Provider {
 }
 
 func (a *app) startWeb(ctx context.Context) error {
-	telegram, discord, err := a.signIn()
+	telegram, discord, err := landing.SignIn(a.cfg)
 	if err != nil {
 		return err
 	}
@@ -323,7 +324,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: a.key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
-		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
+		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: landing.Page(a.cfg, a.rules, a.chat.telegram), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},
