@@ -50,7 +50,7 @@ func (a *agents) handler() (http.Handler, error) {
 	if agents[anthropic.Provider] != nil {
 		first = anthropic.Provider
 	}
-	a.background("questions", a.questions.Run)
+	a.Background("questions", a.questions.Run)
 	return askapi.Handler(askapi.Config{
 		Agents: agents, Default: first, Registry: a.registry, Users: a.users, Caller: web.Caller, Budget: web.Budget, ByAgent: web.ByAgent,
 		Conversations: a.conversations, Logger: a.log.With("component", "agent"),

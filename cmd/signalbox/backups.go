@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/backup"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 )
 
@@ -50,6 +51,6 @@ func withHouse(e env, do func(context.Context, backup.House) error) error {
 		if err != nil {
 			return err
 		}
-		return do(ctx, backup.House{Pool: db.Pool, Files: places.Now(), DataDir: c.DataDir, Key: c.Key, Logger: quiet(log)})
+		return do(ctx, backup.House{Pool: db.Pool, Files: places.Now(), DataDir: c.DataDir, Key: c.Key, Logger: logs.Quiet(log)})
 	})
 }

@@ -43,7 +43,10 @@ func (a *app) newSeller() error {
 		Store: payments.New(payments.Config{Pool: a.db.Pool, Ledger: a.ledger, Products: sold}), Users: a.users, Ledger: a.ledger, Texts: texts, Page: a.cfg.Public,
 		Stripe: stripe.Config{Key: a.cfg.StripeSecretKey, BaseURL: a.cfg.StripeAPIURL, Secrets: config.List(a.cfg.StripeWebhookSecret)},
 		Seller: selling.Lines(a.cfg.SellerText), Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}),
-		Tell: a.tellPerson, Logger: a.log.With("component", "payments"),
+		Tell: func(ctx context.Context, accountID, text string) error {
+			return a.chat.tell.Person(ctx, accountID, text)
+		},
+		Logger: a.log.With("component", "payments"),
 	})
 	return err
 }

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
+	"github.com/signalbox/signalbox/cmd/signalbox/telling"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
@@ -21,7 +20,6 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/webchat"
-	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/providers/canvas"
 	tryouts "github.com/signalbox/signalbox/providers/canvas/example"
 	"github.com/signalbox/signalbox/registry"
@@ -35,6 +33,7 @@ type chatPlatforms struct {
 	telegram  *telegram.Adapter // nil: off
 	discord   *discord.Adapter  // nil: off
 	deliverer *show.Deliverer
+	tell      telling.Teller
 	router    *router.Router
 	server    atomic.Pointer[web.Server] // nil: not there yet
 }
@@ -83,6 +82,11 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 			return server.FileURL(run.AccountID, o.Media, o.FileName)
 		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	texts, err := i18n.Load()
+	p.tell = telling.Teller{Users: a.users, Texts: texts, Page: p.page, Telegram: p.telegram, Deliverer: p.deliverer, Logger: a.log}
 	return p, err
 }
 
@@ -173,8 +177,7 @@ func (a *app) startChat(ctx context.Context) error {
 	if err := p.router.Start(ctx); err != nil {
 		return err
 	}
-	a.onStop("chat router", p.router.Stop)
-	a.background("wallets of groups", a.tendGroups)
+	a.OnStop("chat router", p.router.Stop)
 	return nil
 }
 
@@ -187,20 +190,20 @@ func tried(language string) (turn.Example, error) {
 // listen lets the platforms' updates in. A token that is refused switches its platform off, not the
 // program: the others go on.
 func (a *app) listen(context.Context) error {
-	a.background("conversations", func(ctx context.Context) {
+	a.Background("conversations", func(ctx context.Context) {
 		if err := a.chat.page.Run(ctx, a.chat.router); err != nil {
 			a.log.Error("conversations on the page are off until the next start", "error", err)
 		}
 	})
 	if a.chat.telegram != nil {
-		a.background("telegram", func(ctx context.Context) {
+		a.Background("telegram", func(ctx context.Context) {
 			if err := a.chat.telegram.Run(ctx, a.chat.router); err != nil {
 				a.log.Error("Telegram is off until the next start", "error", err)
 			}
 		})
 	}
 	if a.chat.discord != nil {
-		a.background("discord", func(ctx context.Context) {
+		a.Background("discord", func(ctx context.Context) {
 			if err := a.chat.discord.Run(ctx, a.chat.router); err != nil {
 				a.log.Error("Discord is off until the next start", "error", err)
 			}
@@ -221,49 +224,4 @@ func (p *chatPlatforms) filePath(owner string, ref registry.Media, name string) 
 // names are the platforms besides the web.
 func (p *chatPlatforms) names() []string {
 	return slices.DeleteFunc(p.deliverer.Platforms(), func(name string) bool { return name == web.Platform })
-}
-
-// warnOfLimits tells the owner of a run which of their limits, and of their keys', are nearly used up.
-func (a *app) warnOfLimits(ctx context.Context, run runs.Run) {
-	ctx, cancel := context.WithTimeout(ctx, tellWithin)
-	defer cancel()
-	fresh, err := a.runs.Warn(ctx, run)
-	for _, use := range fresh {
-		err = errors.Join(err, a.warn(ctx, run.AccountID, use))
-	}
-	if err != nil {
-		a.log.Warn("a limit that is nearly used up was not told", "account", run.AccountID, "error", err)
-	}
-}
-
-// tellWithin is how long it is tried to tell somebody of a limit.
-const tellWithin = time.Minute
-
-func (a *app) warn(ctx context.Context, accountID string, use runs.LimitUse) error {
-	owner, err := a.users.ByID(ctx, accountID)
-	if err != nil {
-		return err
-	}
-	texts, err := i18n.Load()
-	if err != nil {
-		return err
-	}
-	voice := texts.Voice(owner.Language)
-	return a.tellPerson(ctx, owner.ID, voice.Line(words.NearKey(use))+"\n"+i18n.Joined(words.Limit(voice, use)))
-}
-
-// tellPerson says something to the owner of an account, in the page's chat and in a private one of Telegram.
-func (a *app) tellPerson(ctx context.Context, accountID, text string) error {
-	say := func(by chat.Adapter, place string) error {
-		_, err := by.Send(ctx, chat.Message{To: chat.Place{Chat: place}, Text: chat.Plain(text)})
-		return err
-	}
-	failed := say(a.chat.page, accountID)
-	identities, err := a.users.Identities(ctx, accountID)
-	for _, who := range identities {
-		if who.Platform == telegram.Platform && a.chat.telegram != nil {
-			failed = errors.Join(failed, say(a.chat.telegram, who.ExternalID))
-		}
-	}
-	return errors.Join(failed, err)
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
+	"github.com/signalbox/signalbox/cmd/signalbox/engines"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -100,7 +102,7 @@ func (c engineCommand) Run(e env) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 8*time.Second)
 	defer cancel()
-	return errors.Join(err, closeEngine(ctx, engine), server.Stop(ctx))
+	return errors.Join(err, engines.Close(ctx, engine), server.Stop(ctx))
 }
 
 type migrateCommand struct{}
@@ -108,7 +110,7 @@ type migrateCommand struct{}
 // Run migrates the database.
 func (migrateCommand) Run(e env) error {
 	return openFor(e, func(ctx context.Context, _ config.Config, db *database.DB, log *slog.Logger) error {
-		n, err := migrations.Up(ctx, db.Pool, quiet(log))
+		n, err := migrations.Up(ctx, db.Pool, logs.Quiet(log))
 		if err != nil {
 			return err
 		}
@@ -168,7 +170,7 @@ func (c peopleCommand) Run(e env) error {
 // withDatabase opens the database for one command, that of a running program if there is one, and brings its schema up to date.
 func withDatabase(e env, do func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error) error {
 	return openFor(e, func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error {
-		if _, err := migrations.Up(ctx, db.Pool, quiet(log)); err != nil {
+		if _, err := migrations.Up(ctx, db.Pool, logs.Quiet(log)); err != nil {
 			return err
 		}
 		return do(ctx, c, db, log)
@@ -181,7 +183,7 @@ func openFor(e env, do func(ctx context.Context, c config.Config, db *database.D
 	if err != nil {
 		return err
 	}
-	log := newLogger(c, e.stderr)
+	log := logs.New(c, e.stderr)
 	db, err := database.Attach(e.ctx, c, log)
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func startApp(t *testing.T, s settings.Settings) *app {
 	}
 	a := newApp(c, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
-		if err := a.stop(context.WithoutCancel(t.Context())); err != nil {
+		if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/build"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/flash"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
 )
@@ -27,11 +28,11 @@ func (f flashCommand) Run(e env) error {
 		return err
 	}
 	c.ToolsFile = "" // the live sources are asked, not an earlier dump
-	a := newApp(c, newLogger(c, e.stderr))
+	a := newApp(c, logs.New(c, e.stderr))
 	err = f.flash(e, a)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
-	return errors.Join(err, a.stop(ctx))
+	return errors.Join(err, a.Stop(ctx))
 }
 
 func (f flashCommand) flash(e env, a *app) error {
@@ -51,7 +52,7 @@ func (f flashCommand) flash(e env, a *app) error {
 		}
 	}
 	_, err := a.registry.Reload(e.ctx)
-	silent := a.silentEngines()
+	silent := a.engines().Silent()
 	missing := errors.Join(append(silent, err)...)
 	if missing != nil && !f.AllowMissing {
 		return fmt.Errorf("nothing was written; --allow-missing keeps the last good definitions of what does not answer: %w", missing)
@@ -69,14 +70,4 @@ func (f flashCommand) flash(e env, a *app) error {
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d tools written to %s.\n", s.Len(), f.Out)
 	return err
-}
-
-// silentEngines tells of each engine that does not answer. What its tools could do is not known then.
-func (a *app) silentEngines() (errs []error) {
-	for _, engine := range a.fleet.Status() {
-		if !engine.Up {
-			errs = append(errs, fmt.Errorf("the engine %s does not answer: %s", engine.Name, engine.Error))
-		}
-	}
-	return errs
 }

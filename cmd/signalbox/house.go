@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -26,9 +27,12 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/selling"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/peers"
@@ -44,7 +48,8 @@ import (
 
 // house is what the parts of the program share: where everything is kept, the tools, and who runs them.
 type house struct {
-	parts
+	parts.Parts
+	log     *slog.Logger
 	cfg     config.Config
 	metrics *prometheus.Registry
 
@@ -89,7 +94,7 @@ func (h *house) openStorage(ctx context.Context) error {
 func (h *house) joinPeers(ctx context.Context) error {
 	h.peers = peers.New(h.db.Pool, h.log.With("component", "peers"))
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	h.background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
+	h.Background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
 	select {
 	case <-ready:
 		return nil
@@ -103,8 +108,8 @@ func (h *house) joinPeers(ctx context.Context) error {
 // useDatabase brings the schema up to date and makes what is kept in the database.
 func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 	h.db = db
-	h.onStop("database", db.Close)
-	if _, err := migrations.Up(ctx, db.Pool, quiet(h.log)); err != nil {
+	h.OnStop("database", db.Close)
+	if _, err := migrations.Up(ctx, db.Pool, logs.Quiet(h.log)); err != nil {
 		return err
 	}
 	places, err := media.OpenPlaces(ctx, h.cfg.DataDir, h.cfg.Store)
@@ -170,6 +175,11 @@ func (h *house) erases(c *users.Config) {
 
 // collect frees the files that no account has any more.
 func (h *house) collect(ctx context.Context, _ string) error { return h.media.Collect(ctx) }
+
+// groupWallets keeps the wallets of groups.
+func (h *house) groupWallets() *groups.Store {
+	return groups.New(groups.Config{Pool: h.db.Pool, Ledger: h.ledger, Record: h.users.Record})
+}
 
 // invitations are the operator's links that let people in; their credit is a grant like any other.
 func (h *house) invitations() *users.Invitations {

@@ -21,11 +21,11 @@ import (
 // documents is the knowledge of the house, and what has it read again.
 type documents struct {
 	*knowledge.Provider
-	watcher *watch.Watcher // nil: there is no folder
-	again   chan struct{}
+	watcher   *watch.Watcher // nil: there is no folder
+	readAgain func()         // has the sources read, after what is under way
 }
 
-// newDocuments makes the tools of documents; their sources are read by followDocuments.
+// newDocuments makes the tools of documents; their sources are read from keepInStep on.
 func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	texts, err := i18n.Load()
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &documents{again: make(chan struct{}, 1)}
+	d := &documents{}
 	d.Provider, err = knowledge.New(knowledge.Config{
 		Index: index.New(index.Config{Pool: a.db.Pool, Embedder: embedder, Dictionary: words, Logger: a.log.With("component", "knowledge")}),
 		Texts: texts, Reader: reader, Language: a.languageOf, Translate: a.agents.translator(), Dir: a.cfg.KnowledgeDir, Files: config.List(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
@@ -54,6 +54,11 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	if a.cfg.KnowledgeDir != "" {
 		d.watcher = watch.New(watch.Config{Dirs: []string{a.cfg.KnowledgeDir}, Changed: func(context.Context) { d.readAgain() }, Logger: a.log})
 	}
+	d.readAgain = a.Soon("documents", func(ctx context.Context) {
+		if err := d.Sync(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("the documents could not be read", "error", err)
+		}
+	})
 	return d, err
 }
 
@@ -88,34 +93,6 @@ const mostMemory = 4 << 30
 func (readPDFCommand) Run(e env) error {
 	_ = syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: mostMemory, Max: mostMemory})
 	return document.Serve(os.Stdin, e.stdout)
-}
-
-// readAgain has the sources read, after what is under way.
-func (d *documents) readAgain() {
-	select {
-	case d.again <- struct{}{}:
-	default: // it is due already
-	}
-}
-
-// followDocuments reads the sources now and whenever they may have changed.
-func (a *app) followDocuments() {
-	if a.knowledge.watcher != nil {
-		a.background("documents watch", a.knowledge.watcher.Run)
-	}
-	a.knowledge.readAgain()
-	a.background("documents", func(ctx context.Context) {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-a.knowledge.again:
-			}
-			if err := a.knowledge.Sync(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn("the documents could not be read", "error", err)
-			}
-		}
-	})
 }
 
 type knowledgeCommand struct {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/help"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
-	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 )
 
 // version is set at build time (-ldflags "-X main.version=...").
@@ -150,44 +148,3 @@ func printError(w io.Writer, err error) {
 		fmt.Fprintln(w, "signalbox:", line)
 	}
 }
-
-// logLevels are the values of LOG_LEVEL.
-var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
-
-// newLogger makes the program's logger, on stderr.
-func newLogger(c config.Config, w io.Writer) *slog.Logger {
-	return newLoggerAt(logLevels[c.LogLevel], c, w)
-}
-
-func newLoggerAt(level slog.Leveler, c config.Config, w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level}
-	switch {
-	case c.LogFormat == "json":
-		return slog.New(slog.NewJSONHandler(w, o))
-	case terminal.Is(w):
-		return slog.New(terminal.LogHandler(w, level))
-	}
-	return slog.New(slog.NewTextHandler(w, o))
-}
-
-// quiet passes warnings and errors on, and the rest only when debugging: for parts whose every step is
-// not the operator's concern.
-func quiet(log *slog.Logger) *slog.Logger {
-	if log.Enabled(context.Background(), slog.LevelDebug) {
-		return log
-	}
-	return slog.New(aboveInfo{log.Handler()})
-}
-
-// aboveInfo is a handler that drops what is not at least a warning.
-type aboveInfo struct{ slog.Handler }
-
-func (h aboveInfo) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
-}
-
-func (h aboveInfo) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return aboveInfo{h.Handler.WithAttrs(attrs)}
-}
-
-func (h aboveInfo) WithGroup(name string) slog.Handler { return aboveInfo{h.Handler.WithGroup(name)} }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 )
 
 func TestQuietPartsKeepToTheLogLevel(t *testing.T) {
@@ -14,7 +15,7 @@ func TestQuietPartsKeepToTheLogLevel(t *testing.T) {
 		var c config.Config
 		c.LogLevel = level
 		var out bytes.Buffer
-		log := quiet(newLogger(c, &out))
+		log := logs.Quiet(logs.New(c, &out))
 		log.Info("a step")
 		log.Warn("trouble")
 		if got := out.String(); strings.Contains(got, "step") || strings.Contains(got, "WARN") != (want != "") {

@@ -89,7 +89,7 @@ func (m mounted) mounts() []web.Mount {
 // newMounts makes what is mounted. secret signs what people confirm by MCP.
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	m := mounted{
-		missions: a.newMissionAPI(), engines: a.newEngineAPI(), tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")),
+		missions: a.newMissionAPI(), engines: a.engines().API(a.users, a.log.With("component", "engines")), tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")),
 		scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api(),
 	}
 	var err error

@@ -174,7 +174,7 @@ func TestOnePerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &house{users: people, parts: parts{log: slog.New(slog.DiscardHandler)}}
+		a := &house{users: people, log: slog.New(slog.DiscardHandler)}
 		catalogue.OnSwap(a.followRenames)
 		if _, err := catalogue.Reload(ctx); err != nil {
 			t.Fatal(err)
@@ -193,7 +193,7 @@ func TestOnePerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &house{users: people, parts: parts{log: slog.New(slog.DiscardHandler)}}
+		a := &house{users: people, log: slog.New(slog.DiscardHandler)}
 		catalogue.OnSwap(a.followRenames)
 		for _, name := range []string{"colors", "inks"} {
 			loader.Set(registry.Tool{

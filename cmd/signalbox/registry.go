@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -154,14 +153,7 @@ func (a *app) newSearch() error {
 	}
 	vectors := toolsearch.New(client, a.registry, a.log.With("component", "search"))
 	a.search = vectors.Find
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { vectors.Run(ctx) })
-	a.onStop("search", func(context.Context) error {
-		cancel()
-		done.Wait()
-		return nil
-	})
+	a.Background("search", vectors.Run)
 	return nil
 }
 
@@ -199,7 +191,7 @@ func (a *app) sweepFiles(ctx context.Context) error {
 
 // startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.
 func (a *app) startSchedules() error {
-	jobs := append(a.scalingJobs(), schedule.Job{
+	jobs := append(a.engines().ScalingJobs(a.cfg, a.db.Pool), schedule.Job{
 		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
 	}, schedule.Job{
 		Name: "read documents", Spec: "@daily", Timeout: readTimeout,
@@ -216,14 +208,19 @@ func (a *app) startSchedules() error {
 	}, schedule.Job{
 		Name: "empty the site's bin", Spec: "@daily", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.content.store.Sweep(ctx) },
+	}, schedule.Job{
+		Name: "end parties of groups", Spec: "@every 15s",
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error {
+			return a.groupWallets().Tend(ctx, a.chat.router.PartyOver)
+		},
 	})
 	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, jobs...)
 	if err != nil {
 		return err
 	}
-	a.background("schedules", func(ctx context.Context) {
+	a.Background("schedules", func(ctx context.Context) {
 		if err := runner.Run(ctx); err != nil && ctx.Err() == nil {
-			a.failed <- fmt.Errorf("schedules: %w", err)
+			a.Fail(fmt.Errorf("schedules: %w", err))
 		}
 	})
 	return nil

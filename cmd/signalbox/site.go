@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 )
 
 type siteCommand struct {
@@ -29,7 +30,7 @@ func (x siteExport) Run(e env) error {
 		return err
 	}
 	n := 0
-	err = withSite(e, newApp(c, newLogger(c, e.stderr)), func(a *app) error {
+	err = withSite(e, newApp(c, logs.New(c, e.stderr)), func(a *app) error {
 		n, err = x.export(e.ctx, a)
 		return err
 	})
@@ -51,7 +52,7 @@ func withSite(e env, a *app, do func(a *app) error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
 	defer cancel()
-	return errors.Join(err, a.stop(ctx))
+	return errors.Join(err, a.Stop(ctx))
 }
 
 func (x siteExport) export(ctx context.Context, a *app) (n int, err error) {

@@ -3,14 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
+	"github.com/signalbox/signalbox/cmd/signalbox/siteimport"
 	"github.com/signalbox/signalbox/providers/content/folder"
 	"github.com/signalbox/signalbox/providers/content/store"
 )
@@ -32,17 +32,17 @@ func (x siteImport) Run(e env) error {
 		return fmt.Errorf("import: expected a folder: %w", err)
 	}
 	defer dir.Close()
-	report := newImportReport(e.stdout)
-	err = withSite(e, newApp(c, newLogger(c, e.stderr)), func(a *app) error {
+	report := siteimport.NewReport(e.stdout)
+	err = withSite(e, newApp(c, logs.New(c, e.stderr)), func(a *app) error {
 		if _, err := a.content.open(); err != nil {
 			return err
 		}
-		return a.content.importFolder(e.ctx, x.Site, dir.FS(), x.Replace, report.tell)
+		return a.content.importFolder(e.ctx, x.Site, dir.FS(), x.Replace, report.Tell)
 	})
 	if err != nil {
 		return err
 	}
-	return report.end()
+	return report.End()
 }
 
 // importFolder brings a folder of Markdown into the site with a slug.
@@ -67,61 +67,4 @@ func (c *contents) importFolder(ctx context.Context, slug string, files fs.FS, r
 		},
 		Add: func(ctx context.Context, image store.Image) error { return c.tools.AddImage(ctx, site, "", image) },
 	}, tell)
-}
-
-// importReport writes what becomes of files.
-type importReport struct {
-	out   io.Writer
-	count map[folder.Outcome]int
-	err   error // of writing
-}
-
-func newImportReport(out io.Writer) *importReport {
-	return &importReport{out: out, count: map[folder.Outcome]int{}}
-}
-
-// tell writes a line for a file, unless it is as it was, and one for each of its notes.
-func (r *importReport) tell(f folder.Result) {
-	r.count[f.Outcome]++
-	place := f.File
-	if f.Line > 0 {
-		place = fmt.Sprintf("%s:%d", f.File, f.Line)
-	}
-	switch {
-	case f.Message != "":
-		r.print("%s: %s: %s\n", place, f.Outcome, f.Message)
-	case f.Outcome != folder.Same:
-		r.print("%s: %s as %s %s\n", place, f.Outcome, f.Kind, f.Slug)
-	}
-	if f.Outcome == folder.Added || f.Outcome == folder.Replaced {
-		for _, note := range f.Notes {
-			r.print("  %s\n", note)
-		}
-	}
-}
-
-func (r *importReport) print(format string, args ...any) {
-	if _, err := fmt.Fprintf(r.out, format, args...); err != nil {
-		r.err = err
-	}
-}
-
-// end writes the sum. Broken files make the command fail, after all others are in.
-func (r *importReport) end() error {
-	var parts []string
-	all := 0
-	for _, outcome := range []folder.Outcome{folder.Added, folder.Replaced, folder.Same, folder.Left, folder.Broken} {
-		if n := r.count[outcome]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
-			all += n
-		}
-	}
-	if all == 0 {
-		return errors.New("import: there is no Markdown in the folder: expected files that end in .md")
-	}
-	r.print("%d files: %s.\n", all, strings.Join(parts, ", "))
-	if n := r.count[folder.Broken]; n > 0 && r.err == nil {
-		return fmt.Errorf("import: %d of %d files could not be taken: mend them and import again; what is imported stays", n, all)
-	}
-	return r.err
 }

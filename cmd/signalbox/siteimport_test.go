@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
+	"github.com/signalbox/signalbox/cmd/signalbox/siteimport"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -35,11 +36,11 @@ func TestSiteImport(t *testing.T) {
 	bring := func(files fstest.MapFS, replace bool) (string, error) {
 		t.Helper()
 		var out bytes.Buffer
-		report := newImportReport(&out)
-		if err := a.content.importFolder(t.Context(), store.House, files, replace, report.tell); err != nil {
+		report := siteimport.NewReport(&out)
+		if err := a.content.importFolder(t.Context(), store.House, files, replace, report.Tell); err != nil {
 			t.Fatal(err)
 		}
-		err := report.end()
+		err := report.End()
 		return out.String(), err
 	}
 	about := &fstest.MapFile{Data: []byte("---\ntitle: About us\nweight: 1\n---\nWe are [four](blog/four.md).\n\n![inside](http://127.0.0.1:1/x.png)\n")}
@@ -78,9 +79,9 @@ func TestSiteImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		files := fstest.MapFS{"kiln.md": {Data: []byte("---\ntitle: Ofen\nlanguage: de\n---\n[Wir](we.md)")}, "we.md": {Data: []byte("# Wir\n\nVier.")}, "en/kiln.md": {Data: []byte("---\ntitle: Kiln\nlanguage: en\n---\nHot.")}}
-		report := newImportReport(io.Discard)
-		if err := a.content.importFolder(t.Context(), "painters", files, false, report.tell); err != nil || report.end() != nil {
-			t.Fatal(err, report.end())
+		report := siteimport.NewReport(io.Discard)
+		if err := a.content.importFolder(t.Context(), "painters", files, false, report.Tell); err != nil || report.End() != nil {
+			t.Fatal(err, report.End())
 		}
 		for path, want := range map[string]string{"/site/painters/kiln": `<a href="/site/painters/we">Wir</a>`, "/site/painters/en/kiln": "Hot.", "/site/painters/search?q=ofen": "/site/painters/kiln", "/site/painters/en/search?q=hot": "/site/painters/en/kiln"} {
 			w := httptest.NewRecorder()
@@ -89,7 +90,7 @@ func TestSiteImport(t *testing.T) {
 				t.Errorf("%s: %s", path, w.Body)
 			}
 		}
-		if err := a.content.importFolder(t.Context(), "poets", files, false, report.tell); err == nil || !strings.Contains(err.Error(), `"poets"`) {
+		if err := a.content.importFolder(t.Context(), "poets", files, false, report.Tell); err == nil || !strings.Contains(err.Error(), `"poets"`) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -97,8 +98,8 @@ func TestSiteImport(t *testing.T) {
 		if _, err := bring(fstest.MapFS{"a.txt": {}}, false); err == nil || !strings.Contains(err.Error(), ".md") {
 			t.Errorf("got %v", err)
 		}
-		report := newImportReport(full{})
-		if err := a.content.importFolder(t.Context(), store.House, folder, false, report.tell); err != nil || !errors.Is(report.end(), errFull) {
+		report := siteimport.NewReport(full{})
+		if err := a.content.importFolder(t.Context(), store.House, folder, false, report.Tell); err != nil || !errors.Is(report.End(), errFull) {
 			t.Errorf("got %v", err)
 		}
 	})

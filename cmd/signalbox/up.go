@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,14 +23,16 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
+	"github.com/signalbox/signalbox/cmd/signalbox/engines"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
+	"github.com/signalbox/signalbox/cmd/signalbox/logs"
+	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
-	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/missions"
@@ -72,12 +73,12 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 	}
 	// What a start does step by step is told when debugging; else the first lines are those that say where everything is.
 	var level slog.LevelVar
-	usual := logLevels[c.LogLevel]
+	usual := logs.Levels[c.LogLevel]
 	level.Set(usual)
 	if usual == slog.LevelInfo {
 		level.Set(slog.LevelWarn)
 	}
-	a := newApp(c, newLoggerAt(&level, c, e.stderr))
+	a := newApp(c, logs.At(&level, c, e.stderr))
 	if err = a.start(e.ctx); err == nil {
 		err = ready(e.ctx, a)
 	}
@@ -92,7 +93,7 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 	if e.ctx.Err() != nil {
 		fmt.Fprintln(e.stdout, goodbye)
 	}
-	return errors.Join(err, a.stop(ctx))
+	return errors.Join(err, a.Stop(ctx))
 }
 
 // app is the whole program, wired. Parts are started in the order of start's steps and stopped in reverse.
@@ -117,7 +118,7 @@ type app struct {
 
 // newApp has the parts know the house. Nothing is started.
 func newApp(c config.Config, log *slog.Logger) *app {
-	h := &house{parts: parts{log: log, failed: make(chan error, 4)}, cfg: c, metrics: prometheus.NewRegistry()}
+	h := &house{Parts: parts.New(log), log: log, cfg: c, metrics: prometheus.NewRegistry()}
 	return &app{house: h, content: contents{house: h}, agents: newAgents(h), post: post{house: h}}
 }
 
@@ -149,7 +150,7 @@ func (a *app) wait(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-a.failed:
+		case err := <-a.Failed():
 			return err
 		case <-lost:
 		}
@@ -166,8 +167,8 @@ func (a *app) wait(ctx context.Context) error {
 
 // claimAddresses takes LISTEN_ADDR and METRICS_ADDR before anything else is started or written. Who connects before startWeb waits.
 func (a *app) claimAddresses(ctx context.Context) (err error) {
-	if a.listener, err = a.claim(ctx, "LISTEN_ADDR", a.cfg.ListenAddr); err == nil && a.cfg.MetricsAddr != "" {
-		a.figures, err = a.claim(ctx, "METRICS_ADDR", a.cfg.MetricsAddr)
+	if a.listener, err = a.Claim(ctx, "LISTEN_ADDR", a.cfg.ListenAddr); err == nil && a.cfg.MetricsAddr != "" {
+		a.figures, err = a.Claim(ctx, "METRICS_ADDR", a.cfg.MetricsAddr)
 	}
 	return err
 }
@@ -192,7 +193,7 @@ func (a *app) startEngines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rate, err := a.gpuRate()
+	rate, err := a.cfg.GPURate()
 	if err != nil {
 		return err
 	}
@@ -204,63 +205,23 @@ func (a *app) startEngines(ctx context.Context) error {
 	return nil
 }
 
-// gpuRate is what a second of a GPU costs, where the operator says so; nil: all cost the same.
-func (a *app) gpuRate() (func(gpu string) float64, error) {
-	if a.cfg.GPURatesFile == "" {
-		return nil, nil
-	}
-	card, err := a.cfg.RateCard()
-	if err != nil {
-		return nil, err
-	}
-	return func(gpu string) float64 {
-		text, known := card.Rate(gpu)
-		if !known {
-			text = a.cfg.ComfyUIUSDPerSecond
-		}
-		rate, _ := strconv.ParseFloat(text, 64) // both were read at the start
-		return rate
-	}, nil
-}
-
-// maxBatch bounds the batches of the embedded engine: more pictures at a time keep its one CPU from everybody else for minutes.
-const maxBatch = 64
-
 // startCPU serves the CPU engine on a free port of loopback, where the fleet talks to it as to any other.
 func (a *app) startCPU() (*url.URL, error) {
-	dir := filepath.Join(a.cfg.DataDir, "engine")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
-		return nil, fmt.Errorf("DATA_DIR: %w", err)
-	}
-	engine, err := cpu.New(cpu.Config{
-		Input: filepath.Join(dir, "input"), Output: filepath.Join(dir, "output"), Temp: filepath.Join(dir, "temp"),
-		Transient: true, Logger: a.log.With("component", "cpu engine"), MaxBatch: maxBatch,
-	})
+	engine, err := engines.Own(a.cfg.DataDir, a.log.With("component", "cpu engine"))
 	if err != nil {
 		return nil, err
 	}
-	a.onStop("CPU engine", func(ctx context.Context) error { return closeEngine(ctx, engine) })
+	a.OnStop("CPU engine", func(ctx context.Context) error { return engines.Close(ctx, engine) })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	a.serve("CPU engine", listener, engine)
+	a.Serve("CPU engine", listener, engine)
 	return &url.URL{Scheme: "http", Host: listener.Addr().String()}, nil
 }
 
-// nodePatience is how long a node that is under way at the end may go on.
-const nodePatience = time.Second
-
-// closeEngine ends the CPU engine. A node that takes its time ends with the process: nobody waits for its result any more,
-// since its run begins anew at the next start.
-func closeEngine(ctx context.Context, engine *cpu.Engine) error {
-	ctx, cancel := context.WithTimeout(ctx, nodePatience)
-	defer cancel()
-	if err := engine.Close(ctx); !errors.Is(err, cpu.ErrBusy) {
-		return err
-	}
-	return nil
-}
+// engines is where operators see to them.
+func (h *house) engines() engines.Desk { return engines.Desk{Fleet: h.fleet} }
 
 // newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
 // them.
@@ -269,23 +230,7 @@ func (a *app) newWorkflows() {
 	if a.db != nil {
 		pool = a.db.Pool
 	}
-	shown := make(chan struct{}, 1)
-	learned := comfy.NewLearned(pool, a.log, func() {
-		select {
-		case shown <- struct{}{}:
-		default: // a reload is due already
-		}
-	})
-	a.background("what runs show of workflows", func(ctx context.Context) {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-shown:
-				a.reload(ctx)
-			}
-		}
-	})
+	learned := comfy.NewLearned(pool, a.log, a.Soon("what runs show of workflows", a.reload))
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
@@ -327,8 +272,8 @@ func (a *app) startRuns(ctx context.Context) error {
 		Pool: a.db.Pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
-		Logger: quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
-		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: a.warnOfLimits, Screen: a.rules.Screen,
+		Logger: logs.Quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
+		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: func(ctx context.Context, run runs.Run) { a.chat.tell.Limits(ctx, a.runs, run) }, Screen: a.rules.Screen,
 	})
 	if err != nil {
 		return err
@@ -336,7 +281,7 @@ func (a *app) startRuns(ctx context.Context) error {
 	if err := a.runs.Start(ctx); err != nil {
 		return err
 	}
-	a.onStop("runs", a.runs.Stop)
+	a.OnStop("runs", a.runs.Stop)
 	return nil
 }
 
@@ -352,11 +297,11 @@ func (a *app) providers() map[string]runs.Provider {
 }
 
 func (a *app) startWeb(ctx context.Context) error {
-	telegram, discord, err := a.signIn()
+	telegram, discord, err := landing.SignIn(a.cfg)
 	if err != nil {
 		return err
 	}
-	if err := a.post.newOutbox(a.tellPerson); err != nil {
+	if err := a.post.newOutbox(a.chat.tell.Person); err != nil {
 		return err
 	}
 	answers, err := api.NewAnswers(a.db.Pool, a.key)
@@ -379,7 +324,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		Search: a.search,
 		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: a.key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
-		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: a.landing(), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
+		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: landing.Page(a.cfg, a.rules, a.chat.telegram), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
 		Status: func() map[string]any {
 			return map[string]any{"engines": a.fleet.Status(), "lint": a.flows.Findings()}
 		},
@@ -396,7 +341,7 @@ func (a *app) startWeb(ctx context.Context) error {
 		return err
 	}
 	a.chat.linkFiles(a.web)
-	a.serve("page", a.listener, a.content.withHost(a.web.Handler()))
+	a.Serve("page", a.listener, a.content.withHost(a.web.Handler()))
 	return nil
 }
 
@@ -412,19 +357,22 @@ func (a *app) startMetrics(context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{}))
-	a.serve("metrics", a.figures, mux)
+	a.Serve("metrics", a.figures, mux)
 	return nil
 }
 
 // keepInStep starts what keeps registry and fleet fresh.
 func (a *app) keepInStep(context.Context) error {
-	a.background("engine health", a.fleet.Run)
-	a.background("folder watch", a.watcher.Run)
-	a.background("pinned versions", a.followPins)
-	a.background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
-	a.background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
-	a.background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })
-	a.followDocuments()
+	a.Background("engine health", a.fleet.Run)
+	a.Background("folder watch", a.watcher.Run)
+	a.Background("pinned versions", a.followPins)
+	a.Background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
+	a.Background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
+	a.Background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })
+	if a.knowledge.watcher != nil {
+		a.Background("documents watch", a.knowledge.watcher.Run)
+	}
+	a.knowledge.readAgain()
 	return a.startSchedules()
 }
 

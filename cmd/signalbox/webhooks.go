@@ -88,7 +88,7 @@ func (p *post) startInbox(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.onStop("webhooks inbox", p.inbox.Stop)
+	p.OnStop("webhooks inbox", p.inbox.Stop)
 	return p.inbox.Start(ctx)
 }
 
@@ -136,7 +136,7 @@ func (p *post) newOutbox(tell func(ctx context.Context, accountID, text string) 
 }
 
 func (p *post) startOutbox(ctx context.Context) error {
-	p.onStop("webhooks outbox", p.outbox.Stop)
+	p.OnStop("webhooks outbox", p.outbox.Stop)
 	return p.outbox.Start(ctx)
 }
 

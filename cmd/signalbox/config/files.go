@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/agent"
@@ -42,6 +43,25 @@ func (c *Config) RateCard() (billing.RateCard, error) {
 		return billing.DefaultRateCard(), nil
 	}
 	return fromFile("GPU_RATES_FILE", c.GPURatesFile, billing.ParseRateCard)
+}
+
+// GPURate is what a second of a GPU costs, where the operator says so; nil: all cost the same.
+func (c *Config) GPURate() (func(gpu string) float64, error) {
+	if c.GPURatesFile == "" {
+		return nil, nil
+	}
+	card, err := c.RateCard()
+	if err != nil {
+		return nil, err
+	}
+	return func(gpu string) float64 {
+		text, known := card.Rate(gpu)
+		if !known {
+			text = c.ComfyUIUSDPerSecond
+		}
+		rate, _ := strconv.ParseFloat(text, 64) // both were read at the start
+		return rate
+	}, nil
 }
 
 // readLoras reads what is known of LoRAs; without a file nothing.

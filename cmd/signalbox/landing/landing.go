@@ -1,15 +1,20 @@
-// Package landing is what strangers see first, and how operators choose it.
+// Package landing is what strangers see first, how operators choose it, and where they sign in.
 package landing
 
 import (
 	"bytes"
 	"context"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
+	"github.com/signalbox/signalbox/platforms/discord"
+	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/workflows"
@@ -37,6 +42,29 @@ func Examples(workflowsDir string) (map[string][]byte, error) {
 		}
 	}
 	return pictures, nil
+}
+
+// Page is what strangers are told at PUBLIC_URL.
+func Page(c config.Config, rules *houserules.Rules, telegram *telegram.Adapter) pages.Landing {
+	ways := func() []pages.Way { return waysToBegin(c, telegram) }
+	return pages.Landing{Ways: ways, Terms: rules.Says(houserules.Terms), Privacy: rules.Says(houserules.Privacy)}
+}
+
+// waysToBegin are the chat platforms that are connected, as far as the bots' names are known.
+func waysToBegin(c config.Config, telegram *telegram.Adapter) []pages.Way {
+	var ways []pages.Way
+	if telegram != nil {
+		if bot, _, known := strings.Cut(telegram.Capabilities().DeepLink, "?"); known {
+			ways = append(ways, pages.Way{Platform: "telegram", URL: bot})
+		}
+	}
+	if c.DiscordBotToken != "" {
+		if client, err := discord.NewClient(discord.Config{Token: c.DiscordBotToken, AppID: c.DiscordAppID}); err == nil {
+			q := url.Values{"client_id": {client.AppID()}, "scope": {"bot applications.commands"}}
+			ways = append(ways, pages.Way{Platform: "discord", URL: "https://discord.com/oauth2/authorize?" + q.Encode()})
+		}
+	}
+	return ways
 }
 
 // Section is the console's page on which operators pick what strangers see.

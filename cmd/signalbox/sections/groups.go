@@ -1,4 +1,5 @@
-package main
+// Package sections is pages of the operator's console about what people have: the wallets of their groups, and their missions.
+package sections
 
 import (
 	"context"
@@ -11,36 +12,11 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// groupsEvery is how often it is looked whether parties are over.
-const groupsEvery = 15 * time.Second
-
-// groupWallets keeps the wallets of groups.
-func (h *house) groupWallets() *groups.Store {
-	return groups.New(groups.Config{Pool: h.db.Pool, Ledger: h.ledger, Record: h.users.Record})
-}
-
-// tendGroups ends parties and tells of it, until ctx ends.
-func (a *app) tendGroups(ctx context.Context) {
-	wallets := a.groupWallets()
-	tick := time.NewTicker(groupsEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := wallets.Tend(ctx, a.chat.router.PartyOver); err != nil && ctx.Err() == nil {
-			a.log.Warn("parties of groups were not ended, and are looked at again", "error", err)
-		}
-	}
-}
-
 // shownGroups is how many wallets operators see.
 const shownGroups = 500
 
-// groupSection shows operators the wallets of groups, and closes those that nobody can close any more.
-func groupSection(wallets *groups.Store) console.Section {
+// Groups shows operators the wallets of groups, and closes those that nobody can close any more.
+func Groups(wallets *groups.Store) console.Section {
 	return console.Section{
 		Path: "groups", Title: "Groups", Table: func(ctx context.Context, _ string) (console.Table, error) { return groupTable(ctx, wallets) },
 		Deed: &console.Deed{

@@ -1,4 +1,4 @@
-package main
+package sections_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/cmd/signalbox/sections"
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
@@ -41,7 +42,7 @@ func TestOperatorsCloseWalletsOfGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	balance(billing.Dollar)
-	section := groupSection(wallets)
+	section := sections.Groups(wallets)
 	table, err := section.Table(t.Context(), "")
 	if err != nil || len(table.Rows) != 1 || len(table.Rows[0].Cells) != len(table.Columns) || table.Rows[0].Cells[1].Text != "space 7" {
 		t.Fatalf("%+v, %v", table, err)

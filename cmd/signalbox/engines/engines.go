@@ -1,0 +1,60 @@
+// Package engines is the ComfyUI servers for operators: what they see of them and order, the hook that hears how much there is to do, and the
+// server of the house's own.
+package engines
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/console"
+	"github.com/signalbox/signalbox/platforms/web/engineapi"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Desk is where operators see to the engines.
+type Desk struct{ Fleet *comfy.Fleet }
+
+// Rows tells the console of the engines and their queues.
+func (d Desk) Rows(ctx context.Context) []console.Engine {
+	queues := d.Fleet.Queues(ctx)
+	var rows []console.Engine
+	for i, s := range d.Fleet.Status() {
+		rows = append(rows, console.Engine{Name: s.Name, Up: s.Up, Error: s.Error, Version: s.Version, GPUs: s.GPUs, Classes: s.Classes,
+			CheckedAt: s.CheckedAt, Order: string(s.Order), Tags: s.Tags, Memory: s.Memory, Free: s.Free,
+			Running: queues[i].Running, Waiting: queues[i].Pending})
+	}
+	return rows
+}
+
+// Order does what an operator wants of an engine.
+func (d Desk) Order(ctx context.Context, name, order string) error {
+	return d.Fleet.Order(ctx, name, comfy.Order(order))
+}
+
+// API is how programs of operators do the same.
+func (d Desk) API(people *users.Store, log *slog.Logger) http.Handler {
+	return engineapi.Handler(engineapi.Config{
+		Names: func() (names []string) {
+			for _, s := range d.Fleet.Status() {
+				names = append(names, s.Name)
+			}
+			return names
+		},
+		List:  func() any { return d.Fleet.Status() },
+		Order: d.Order, Record: people.Record, Caller: web.Caller, Logger: log,
+	})
+}
+
+// Silent tells of each engine that does not answer. What its tools could do is not known then.
+func (d Desk) Silent() (errs []error) {
+	for _, engine := range d.Fleet.Status() {
+		if !engine.Up {
+			errs = append(errs, fmt.Errorf("the engine %s does not answer: %s", engine.Name, engine.Error))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,59 @@
+package engines
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/scaling"
+	"github.com/signalbox/signalbox/internal/outbound"
+	"github.com/signalbox/signalbox/internal/schedule"
+	"github.com/signalbox/signalbox/runs/store"
+)
+
+// ScalingJobs are those that tell FLEET_HOOK how much the engines have to do; none without it.
+func (d Desk) ScalingJobs(c config.Config, pool *pgxpool.Pool) []schedule.Job {
+	if c.FleetHook == "" {
+		return nil
+	}
+	send := scaling.ToCommand(c.FleetHook)
+	if strings.Contains(c.FleetHook, "://") {
+		send = scaling.ToURL(outbound.NewHooks(c.Allow, time.Minute), c.FleetHook, c.FleetSecret)
+	}
+	s := scaling.New(scaling.Config{
+		Load: func(ctx context.Context) (scaling.Load, error) { return d.load(ctx, pool) },
+		Send: send, BusyAt: c.FleetBusyAt, BusyAfter: c.FleetBusyAfter, IdleAfter: c.FleetIdleAfter,
+	})
+	return []schedule.Job{{
+		Name: "tell how much engines have to do", Spec: "@every 10s", Timeout: time.Minute,
+		Do: func(ctx context.Context, tx pgx.Tx, _ time.Time) error { return s.Look(ctx, tx, time.Now()) },
+	}}
+}
+
+// load is what the servers have to do. Serverless endpoints scale by themselves.
+func (d Desk) load(ctx context.Context, pool *pgxpool.Pool) (scaling.Load, error) {
+	load := scaling.Load{Down: []string{}}
+	var err error
+	if load.Waiting, err = store.Unbegun(ctx, pool, comfy.Service); err != nil {
+		return load, err
+	}
+	queues := d.Fleet.Queues(ctx)
+	for i, s := range d.Fleet.Status() {
+		switch {
+		case s.Serverless || s.Order != comfy.OrderNone:
+		case !s.Up:
+			load.Down = append(load.Down, s.Name)
+		default:
+			load.Engines++
+			if len(queues[i].Running)+len(queues[i].Pending) > 0 {
+				load.Working++
+			}
+		}
+	}
+	return load, nil
+}
