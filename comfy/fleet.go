@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -66,7 +67,7 @@ type Fleet struct {
 	placing   sync.Mutex // picking and reserving is one step
 	usual     usual
 	waits     waits
-	triggers  triggers
+	triggers  loras.Triggers
 }
 
 // Engine is one server of a fleet.
@@ -139,7 +140,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = ahead
 	}
-	f := &Fleet{cfg: cfg, triggers: triggers{words: make(map[string]trigger)}}
+	f := &Fleet{cfg: cfg}
 	for _, u := range urls {
 		name, bare := EngineName(u), *u
 		bare.Fragment = ""
@@ -201,10 +202,31 @@ func (f *Fleet) Refresh(ctx context.Context) {
 		wg.Go(func() { changed[i] = f.probe(ctx, e) })
 	}
 	wg.Wait()
-	changed = append(changed, f.readTriggers(ctx))
-	if slices.Contains(changed, true) && f.cfg.OnChange != nil && ctx.Err() == nil {
+	news := slices.Contains(changed, true)
+	if news {
+		f.triggers.Retry()
+	}
+	news = f.triggers.Read(ctx, f.cfg.Logger, f.loraMetadata) || news
+	if news && f.cfg.OnChange != nil && ctx.Err() == nil {
 		f.cfg.OnChange()
 	}
+}
+
+// loraMetadata asks one engine after the other what the file of a LoRA says about itself, since not all have every file. It is empty where all of
+// them have none.
+func (f *Fleet) loraMetadata(ctx context.Context, file string) (api.Metadata, error) {
+	var failed error
+	for _, e := range f.servers() {
+		if !e.knowledge().up() {
+			continue
+		}
+		meta, err := e.Client.ModelMetadata(ctx, "loras", file)
+		if len(meta) > 0 {
+			return meta, nil
+		}
+		failed = errors.Join(failed, err)
+	}
+	return nil, failed
 }
 
 // probe asks one engine how it is and what it has.
