@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -65,8 +66,8 @@ type Fleet struct {
 	engines   []*Engine
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
-	usual     usual
-	waits     waits
+	paces     placement.Paces
+	waits     placement.Waits
 	triggers  loras.Triggers
 }
 
