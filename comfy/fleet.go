@@ -235,9 +235,9 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	before := e.knowledge()
 	next := before
 	next.checked = f.cfg.Now()
+	taken, idle := e.taken(), false
 	if e.endpoint != nil {
-		next.err = e.endpoint.probe(ctx)
-		e.endpoint.knows(&next)
+		idle = e.endpoint.probe(ctx, &next)
 	} else {
 		askServer(ctx, e.Client, before, &next)
 	}
@@ -254,6 +254,9 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 		next.downSince = next.checked
 	}
 	e.known = next
+	if idle {
+		e.drop(taken...) // jobs whose end was seen by another process, or by nobody
+	}
 	busy := len(e.ours) > 0
 	e.checkMemory(next.stats, busy)
 	e.mu.Unlock()

@@ -57,7 +57,7 @@ func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, r
 	var taken []int
 	for _, e := range able {
 		if f.hasPlace(e) {
-			open, taken = append(open, e), append(taken, e.taken())
+			open, taken = append(open, e), append(taken, len(e.taken()))
 		}
 	}
 	foreign := make(map[*Engine]int, len(open))
@@ -244,16 +244,21 @@ func queueLengths(ctx context.Context, engines []*Engine) []int {
 	return lengths
 }
 
-// taken is how many prompts of this process the engine has taken.
-func (e *Engine) taken() (n int) {
+// taken lists the prompts of this process that the engine has taken.
+func (e *Engine) taken() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, h := range e.ours {
+	return e.takenLocked()
+}
+
+// takenLocked is taken for who holds the mutex.
+func (e *Engine) takenLocked() (ids []string) {
+	for id, h := range e.ours {
 		if h.taken {
-			n++
+			ids = append(ids, id)
 		}
 	}
-	return n
+	return ids
 }
 
 // tempo is how long runs take here against the average.
@@ -350,8 +355,12 @@ func (e *Engine) has(promptID string) {
 	e.ours[promptID].taken = true
 }
 
-// drop no longer counts a prompt. The caller holds the mutex.
-func (e *Engine) drop(promptID string) { delete(e.ours, promptID) }
+// drop no longer counts prompts. The caller holds the mutex.
+func (e *Engine) drop(promptIDs ...string) {
+	for _, id := range promptIDs {
+		delete(e.ours, id)
+	}
+}
 
 // hold counts a prompt that the engine has, and free no longer does.
 func (e *Engine) hold(promptID string) {

@@ -270,6 +270,20 @@ func TestServerlessFaults(t *testing.T) {
 			t.Errorf("begun %d times", s.Calls("run"))
 		}
 	})
+	t.Run("places of jobs that another process saw the end of are free again", func(t *testing.T) {
+		t.Parallel()
+		s, w := serverless(t, flows)
+		s.Hold()
+		w.submit(t, w.call(w.tools["it"], nil))
+		w.submit(t, w.call(w.tools["it"], nil))
+		if w.fleet.Refresh(t.Context()); w.provider.Places() != 0 {
+			t.Errorf("%d places beside two jobs", w.provider.Places())
+		}
+		s.Forget()
+		if w.fleet.Refresh(t.Context()); w.provider.Places() != 2 {
+			t.Errorf("%d places at an endpoint that has nothing to do", w.provider.Places())
+		}
+	})
 	t.Run("an endpoint gets as many jobs at a time as its file says, and free places are seen", func(t *testing.T) {
 		t.Parallel()
 		s, w := serverless(t, flows)
