@@ -53,15 +53,13 @@ func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, r
 	if err != nil {
 		return place{}, err
 	}
-	var open []*Engine
-	var taken []int
-	for _, e := range able {
-		if f.hasPlace(e) {
-			open, taken = append(open, e), append(taken, len(e.taken()))
-		}
-	}
+	open := f.open(able)
 	foreign := make(map[*Engine]int, len(open))
 	if len(open) > 1 {
+		taken := make([]int, len(open))
+		for i, e := range open {
+			taken[i] = len(e.taken())
+		}
 		for i, n := range queueLengths(ctx, open) {
 			foreign[open[i]] = max(0, n-taken[i])
 		}
@@ -125,18 +123,32 @@ func (f *Fleet) bestForAll(j placement.Job, offers []offer) (offer, bool) {
 	return offer{}, false
 }
 
-// offers are those of the servers with a place; of endpoints only where no server has one.
-func (f *Fleet) offers(j placement.Job, able []*Engine, foreign map[*Engine]int) []offer {
-	var servers, endpoints []offer
-	now, run, usual := f.cfg.Now(), f.paces.Seconds(j.Tool), f.paces.Average()
+// open lists the servers with a place; endpoints only where no server has one.
+func (f *Fleet) open(able []*Engine) []*Engine {
+	var servers, endpoints []*Engine
 	for _, e := range able {
-		if !f.hasPlace(e) {
-			continue
+		switch {
+		case !f.hasPlace(e):
+		case e.endpoint != nil:
+			endpoints = append(endpoints, e)
+		default:
+			servers = append(servers, e)
 		}
+	}
+	if len(servers) > 0 {
+		return servers
+	}
+	return endpoints
+}
+
+func (f *Fleet) offers(j placement.Job, able []*Engine, foreign map[*Engine]int) []offer {
+	var offers []offer
+	now, run, usual := f.cfg.Now(), f.paces.Seconds(j.Tool), f.paces.Average()
+	for _, e := range f.open(able) {
 		o := offer{Engine: e}
 		if e.endpoint != nil {
 			o.finish = float64(foreign[e])
-			endpoints = append(endpoints, o)
+			offers = append(offers, o)
 			continue
 		}
 		o.load = f.loading(e, j)
@@ -145,12 +157,9 @@ func (f *Fleet) offers(j placement.Job, able []*Engine, foreign map[*Engine]int)
 		if f.cfg.Rate != nil {
 			o.price = (o.load + run*tempo) * f.cfg.Rate(e.machine())
 		}
-		servers = append(servers, o)
+		offers = append(offers, o)
 	}
-	if len(servers) > 0 {
-		return servers
-	}
-	return endpoints
+	return offers
 }
 
 // bestOf is the offer that is done first, or a cheaper one that is done soon after.

@@ -156,7 +156,11 @@ func TestServerless(t *testing.T) {
 		s, w := serverless(t, map[string]string{"it.json": plainFlow}, server)
 		s.Hold()
 		gate := server.Hold("ImageInvert")
+		asked := s.Calls("health")
 		first := w.submit(t, w.call(w.tools["it"], nil))
+		if n := s.Calls("health") - asked; n > 0 {
+			t.Errorf("the endpoint was asked %d times what it has to do, while a server has a place", n)
+		}
 		second := w.submit(t, w.call(w.tools["it"], nil))
 		if first.Endpoint != comfy.EngineName(server.URL()) || second.ProviderID == "" || second.Endpoint == first.Endpoint {
 			t.Errorf("%+v\n%+v", first, second)
