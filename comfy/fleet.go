@@ -15,6 +15,8 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -64,9 +66,9 @@ type Fleet struct {
 	engines   []*Engine
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
-	usual     usual
-	waits     waits
-	triggers  triggers
+	paces     placement.Paces
+	waits     placement.Waits
+	triggers  loras.Triggers
 }
 
 // Engine is one server of a fleet.
@@ -139,7 +141,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = ahead
 	}
-	f := &Fleet{cfg: cfg, triggers: triggers{words: make(map[string]trigger)}}
+	f := &Fleet{cfg: cfg}
 	for _, u := range urls {
 		name, bare := EngineName(u), *u
 		bare.Fragment = ""
@@ -201,10 +203,31 @@ func (f *Fleet) Refresh(ctx context.Context) {
 		wg.Go(func() { changed[i] = f.probe(ctx, e) })
 	}
 	wg.Wait()
-	changed = append(changed, f.readTriggers(ctx))
-	if slices.Contains(changed, true) && f.cfg.OnChange != nil && ctx.Err() == nil {
+	news := slices.Contains(changed, true)
+	if news {
+		f.triggers.Retry()
+	}
+	news = f.triggers.Read(ctx, f.cfg.Logger, f.loraMetadata) || news
+	if news && f.cfg.OnChange != nil && ctx.Err() == nil {
 		f.cfg.OnChange()
 	}
+}
+
+// loraMetadata asks one engine after the other what the file of a LoRA says about itself, since not all have every file. It is empty where all of
+// them have none.
+func (f *Fleet) loraMetadata(ctx context.Context, file string) (api.Metadata, error) {
+	var failed error
+	for _, e := range f.servers() {
+		if !e.knowledge().up() {
+			continue
+		}
+		meta, err := e.Client.ModelMetadata(ctx, "loras", file)
+		if len(meta) > 0 {
+			return meta, nil
+		}
+		failed = errors.Join(failed, err)
+	}
+	return nil, failed
 }
 
 // probe asks one engine how it is and what it has.
@@ -212,9 +235,9 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	before := e.knowledge()
 	next := before
 	next.checked = f.cfg.Now()
+	taken, idle := e.taken(), false
 	if e.endpoint != nil {
-		next.err = e.endpoint.probe(ctx)
-		e.endpoint.knows(&next)
+		idle = e.endpoint.probe(ctx, &next)
 	} else {
 		askServer(ctx, e.Client, before, &next)
 	}
@@ -231,6 +254,9 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 		next.downSince = next.checked
 	}
 	e.known = next
+	if idle {
+		e.drop(taken...) // jobs whose end was seen by another process, or by nobody
+	}
 	busy := len(e.ours) > 0
 	e.checkMemory(next.stats, busy)
 	e.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -41,7 +42,7 @@ type WorkflowsConfig struct {
 	// it Rate is what a second costs.
 	ByMachine bool
 	// Loras are what is known of LoRAs, by file name.
-	Loras map[string]Lora
+	Loras map[string]loras.Lora
 	// Learned keeps what runs have shown of the workflows; nil: until the process ends.
 	Learned *Learned
 	Logger  *slog.Logger
@@ -152,7 +153,7 @@ func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
 		tool.Metadata = map[string]any{}
 	}
 	tool.Metadata[templateKey] = d.ref
-	w.describeLoras(&tool)
+	loras.Describe(&tool, w.cfg.Loras, w.cfg.Fleet.triggers.Of)
 	w.markMissing(&tool, d.need)
 	return tool, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -27,11 +28,12 @@ func TestLoras(t *testing.T) {
 	t.Run("what the operator says of them", testKnownLoras)
 	t.Run("what their files say of them", testLoraFiles)
 	t.Run("a file that can't be read is asked for three times", testBrokenLora)
+	t.Run("what no server could tell is asked for when one is back", testLoraOfLostServer)
 }
 
 func testKnownLoras(t *testing.T) {
 	t.Parallel()
-	loras, err := comfy.ParseLoras([]byte(`{"ink.safetensors": {"label": "Ink", "words": "ink wash"}, "detail.safetensors": {"words": "intricate detail"}, "elsewhere.safetensors": {"words": "x"}}`))
+	said, err := loras.Parse([]byte(`{"ink.safetensors": {"label": "Ink", "words": "ink wash"}, "detail.safetensors": {"words": "intricate detail"}, "elsewhere.safetensors": {"words": "x"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func testKnownLoras(t *testing.T) {
 		"checkpoints": {"base.safetensors"}, "loras": {"styles/ink.safetensors", "detail.safetensors", "unknown.safetensors"},
 	}})
 	w := newWorld(t, newFolder(nil), server)
-	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: loras})
+	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: said})
 	tools, err := loader.Load(t.Context())
 	if err != nil || len(tools) != 1 {
 		t.Fatalf("%d tools, %v", len(tools), err)
@@ -59,7 +61,7 @@ func testKnownLoras(t *testing.T) {
 	if diff := cmp.Diff(want, f.Words); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := comfy.ParseLoras([]byte(`{"a": {"trigger": "x"}}`)); err == nil {
+	if _, err := loras.Parse([]byte(`{"a": {"trigger": "x"}}`)); err == nil {
 		t.Error("a member that nobody knows is passed over")
 	}
 }
@@ -67,12 +69,12 @@ func testKnownLoras(t *testing.T) {
 // loraWorld serves the LoRA workflow with what the operator and the servers' files say, and gives what loads its one tool.
 func loraWorld(t *testing.T, known string, servers ...*comfytest.Server) (*world, func() registry.InputField) {
 	t.Helper()
-	loras, err := comfy.ParseLoras([]byte(known))
+	said, err := loras.Parse([]byte(known))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, newFolder(nil), servers...)
-	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: loras})
+	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: said})
 	return w, func() registry.InputField {
 		t.Helper()
 		tools, err := loader.Load(t.Context())
@@ -152,5 +154,20 @@ func testBrokenLora(t *testing.T) {
 	}
 	if n := len(server.Calls("GET /view_metadata/loras")) - before; n != 3 {
 		t.Errorf("a broken file was asked for %d times", n)
+	}
+}
+
+func testLoraOfLostServer(t *testing.T) {
+	t.Parallel()
+	server := comfytest.New(t, comfytest.Options{Models: map[string][]string{"checkpoints": {"base.safetensors"}, "loras": {"styles/ink.safetensors", "old.ckpt"}},
+		Metadata: map[string]map[string]string{"loras/styles/ink.safetensors": {"modelspec.trigger_phrase": "ink wash"}}})
+	w, lora := loraWorld(t, `{}`, server)
+	lora()
+	server.Down()
+	w.fleet.Refresh(t.Context())
+	server.Up()
+	w.fleet.Refresh(t.Context())
+	if f := lora(); f.Words == nil || f.Words.Of["styles/ink.safetensors"] != "ink wash" {
+		t.Errorf("the server is back, and there are the words %v", f.Words)
 	}
 }

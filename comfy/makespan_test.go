@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -53,7 +54,7 @@ type simulation struct {
 	t       *testing.T
 	fleet   *Fleet
 	engines []*simEngine
-	jobs    []job // by tool
+	jobs    []placement.Job // by tool
 	queue   []simJob
 	now     float64
 	loads   int
@@ -108,7 +109,7 @@ func newSimulation(t *testing.T, queue []simJob) *simulation {
 		s.engines = append(s.engines, sim)
 	}
 	for tool := range simTools {
-		s.jobs = append(s.jobs, jobOf(fmt.Sprint("tool", tool), workflow.Requirements{Classes: []string{"Load"}, Models: []workflow.Model{{Folder: "checkpoints", Name: simModel(tool % simSets)}}}))
+		s.jobs = append(s.jobs, placement.JobOf(fmt.Sprint("tool", tool), workflow.Requirements{Classes: []string{"Load"}, Models: []workflow.Model{{Folder: "checkpoints", Name: simModel(tool % simSets)}}}))
 	}
 	return s
 }
@@ -131,7 +132,7 @@ func simInfo(t *testing.T, sets int) *graph.ObjectInfo {
 func (s *simulation) waiting(ctx context.Context) (map[string]int, error) {
 	counts := make(map[string]int)
 	for _, j := range s.queue {
-		counts[s.jobs[j.tool].tool]++
+		counts[s.jobs[j.tool].Tool]++
 	}
 	return counts, nil
 }
@@ -247,7 +248,7 @@ func (s *simulation) end(e *simEngine) {
 	j := e.queue[0]
 	e.queue = e.queue[1:]
 	s.fleet.ended(e.Engine, j.id)
-	s.fleet.took(e.Engine, s.jobs[j.tool].tool, time.Duration(j.seconds/e.speed*1e9), false)
+	s.fleet.took(e.Engine, s.jobs[j.tool].Tool, time.Duration(j.seconds/e.speed*1e9), false)
 	if len(e.queue) > 0 {
 		s.start(e)
 	}
@@ -311,20 +312,20 @@ func TestMakespanOfAFleet(t *testing.T) {
 	t.Parallel()
 	jobs := simJobs(5000, 1)
 	bound := newSimulation(t, jobs).lowerBound()
-	placement := newSimulation(t, jobs)
-	ours := placement.run(placement.placed, func(tool int) bool { return placement.fleet.hasPlaceFor(placement.jobs[tool]) })
+	ours := newSimulation(t, jobs)
+	span := ours.run(ours.placed, func(tool int) bool { return ours.fleet.hasPlaceFor(ours.jobs[tool]) })
 	always := func(int) bool { return true }
 	robin := newSimulation(t, jobs)
 	turns := robin.run(robin.roundRobin(), always)
 	least := newSimulation(t, jobs)
 	shortest := least.run(least.leastQueue, always)
-	t.Logf("makespan of %d jobs on %d engines: %.0f s, lower bound %.0f s (%.3f times), %d loads", len(jobs), simEngines, ours, bound, ours/bound, placement.loads)
-	t.Logf("round robin %.0f s with %d loads (ours takes %.3f of it), least queue %.0f s with %d loads (%.3f)", turns, robin.loads, ours/turns, shortest, least.loads, ours/shortest)
-	if ours > 1.15*bound {
-		t.Errorf("%.3f times the lower bound", ours/bound)
+	t.Logf("makespan of %d jobs on %d engines: %.0f s, lower bound %.0f s (%.3f times), %d loads", len(jobs), simEngines, span, bound, span/bound, ours.loads)
+	t.Logf("round robin %.0f s with %d loads (ours takes %.3f of it), least queue %.0f s with %d loads (%.3f)", turns, robin.loads, span/turns, shortest, least.loads, span/shortest)
+	if span > 1.15*bound {
+		t.Errorf("%.3f times the lower bound", span/bound)
 	}
-	if ours > 0.8*turns || ours > 0.8*shortest {
-		t.Errorf("%.3f of round robin, %.3f of least queue", ours/turns, ours/shortest)
+	if span > 0.8*turns || span > 0.8*shortest {
+		t.Errorf("%.3f of round robin, %.3f of least queue", span/turns, span/shortest)
 	}
 }
 

@@ -26,16 +26,16 @@ func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	if len(need.Models) == 0 || len(classes) == 0 && len(lacks) > 0 {
 		return lacks // the models of classes that are not there can't be judged
 	}
-	files := map[string]bool{} // whether it is offered
-	for _, m := range need.Models {
-		files[slashed(m.Name)] = false
+	files := make([]file, len(need.Models))
+	for i, m := range need.Models {
+		files[i].name = slashed(m.Name)
 	}
 	closed := true
 	for _, c := range classes {
 		closed = lookUp(files, c.Inputs) && closed
 	}
-	for _, m := range need.Models {
-		if closed && !files[slashed(m.Name)] {
+	for i, m := range need.Models {
+		if closed && !files[i].offered {
 			lacks = append(lacks, "the model "+m.Name)
 		}
 	}
@@ -78,16 +78,24 @@ func lacking(names []string) said.Text {
 	return said.EngineLacks.With("kind", found[0], "names", found[1])
 }
 
+// file is one that a server must offer.
+type file struct {
+	name    string
+	offered bool
+}
+
 // lookUp marks the files that are among the options of combos. They are closed when no input takes a file name that is not
 // among them.
-func lookUp(files map[string]bool, inputs []graph.InputSpec) (closed bool) {
+func lookUp(files []file, inputs []graph.InputSpec) (closed bool) {
 	closed = true
 	for i := range inputs {
 		in := &inputs[i]
 		for _, option := range in.Options {
 			text, _ := option.(string)
-			if _, needed := files[slashed(text)]; needed {
-				files[slashed(text)] = true
+			for i := range files {
+				if f := &files[i]; len(text) == len(f.name) && !f.offered { // servers offer thousands, and this is asked for each run
+					f.offered = slashed(text) == f.name
+				}
 			}
 		}
 		if in.Remote || in.Type == "STRING" && strings.HasSuffix(in.Name, "_name") {

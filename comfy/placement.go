@@ -5,19 +5,12 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/api"
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/registry"
-)
-
-// What is taken for true until runs have shown it.
-const (
-	usualRun  = 10.0 // seconds
-	usualLoad = 20.0 // seconds, of loading a workflow's models
 )
 
 const (
@@ -28,22 +21,6 @@ const (
 	cheaperWithin = 1.1
 	unloaded      = 256 << 20 // bytes: a server that has taken less has no model in memory
 )
-
-// job is what placement knows of a prompt.
-type job struct {
-	tool string
-	need workflow.Requirements
-	set  string // of models; empty where none is needed
-}
-
-func jobOf(tool string, need workflow.Requirements) job {
-	var names []string
-	for _, m := range need.Models {
-		names = append(names, m.Folder+"/"+m.Name)
-	}
-	slices.Sort(names)
-	return job{tool: tool, need: need, set: strings.Join(names, "\n")}
-}
 
 // place is an engine's place that is kept for a prompt.
 type place struct {
@@ -71,20 +48,18 @@ type offer struct {
 // and a place, and is the one that would be done first: what it has already, loading models and the run itself are counted, by what runs took so
 // far. Those that refused the prompt are not asked again. Where there is no place, or waiting for an engine with the models loaded is better, it is
 // registry.ErrNoPlace.
-func (f *Fleet) reserve(ctx context.Context, j job, promptID string, refused map[*Engine]error) (place, error) {
-	able, err := f.able(j.need, refused)
+func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, refused map[*Engine]error) (place, error) {
+	able, err := f.able(j.Need, refused)
 	if err != nil {
 		return place{}, err
 	}
-	var open []*Engine
-	var taken []int
-	for _, e := range able {
-		if f.hasPlace(e) {
-			open, taken = append(open, e), append(taken, e.taken())
-		}
-	}
+	open := f.open(able)
 	foreign := make(map[*Engine]int, len(open))
 	if len(open) > 1 {
+		taken := make([]int, len(open))
+		for i, e := range open {
+			taken[i] = len(e.taken())
+		}
 		for i, n := range queueLengths(ctx, open) {
 			foreign[open[i]] = max(0, n-taken[i])
 		}
@@ -93,16 +68,16 @@ func (f *Fleet) reserve(ctx context.Context, j job, promptID string, refused map
 	defer f.placing.Unlock()
 	best, ok := f.choose(j, able, foreign)
 	if !ok {
-		f.waits.refused(j, f.cfg.Now())
+		f.waits.Refused(j, f.cfg.Now())
 		return place{}, registry.ErrNoPlace
 	}
-	f.waits.placed(j)
-	return best.begin(j, promptID, f.cfg.Now(), f.usual.seconds(j.tool)*best.tempo()+best.load), nil
+	f.waits.Placed(j)
+	return best.begin(j, promptID, f.cfg.Now(), f.paces.Seconds(j.Tool)*best.tempo()+best.load), nil
 }
 
 // hasPlaceFor tells whether reserve would find a place, from memory.
-func (f *Fleet) hasPlaceFor(j job) bool {
-	able, err := f.able(j.need, nil)
+func (f *Fleet) hasPlaceFor(j placement.Job) bool {
+	able, err := f.able(j.Need, nil)
 	if err != nil {
 		return true // which reserve tells
 	}
@@ -113,22 +88,22 @@ func (f *Fleet) hasPlaceFor(j job) bool {
 }
 
 // choose picks among engines that can do a job. foreign is how many prompts of others they have.
-func (f *Fleet) choose(j job, able []*Engine, foreign map[*Engine]int) (offer, bool) {
+func (f *Fleet) choose(j placement.Job, able []*Engine, foreign map[*Engine]int) (offer, bool) {
 	offers := f.offers(j, able, foreign)
 	if len(offers) == 0 {
 		return offer{}, false
 	}
 	best := bestOf(offers)
-	if best.load == 0 || best.endpoint != nil || f.cfg.Waiting == nil || f.waits.since(j, f.cfg.Now()) >= min(patience, seconds(3*f.usual.loading())) {
+	if best.load == 0 || best.endpoint != nil || f.cfg.Waiting == nil || f.waits.Since(j, f.cfg.Now()) >= min(patience, seconds(3*f.paces.Loading())) {
 		return best, true
 	}
 	return f.bestForAll(j, offers)
 }
 
 // bestForAll picks among offers so that what waits is done soonest: by an engine that has the models loaded, unless it is worth it that another one loads them.
-func (f *Fleet) bestForAll(j job, offers []offer) (offer, bool) {
+func (f *Fleet) bestForAll(j placement.Job, offers []offer) (offer, bool) {
 	demandFor := f.demands()
-	wanted := demandFor(j.set)
+	wanted := demandFor(j.Set)
 	var warm []offer
 	var loading offer
 	least := wanted.wait()
@@ -148,18 +123,32 @@ func (f *Fleet) bestForAll(j job, offers []offer) (offer, bool) {
 	return offer{}, false
 }
 
-// offers are those of the servers with a place; of endpoints only where no server has one.
-func (f *Fleet) offers(j job, able []*Engine, foreign map[*Engine]int) []offer {
-	var servers, endpoints []offer
-	now, run, usual := f.cfg.Now(), f.usual.seconds(j.tool), f.usual.average()
+// open lists the servers with a place; endpoints only where no server has one.
+func (f *Fleet) open(able []*Engine) []*Engine {
+	var servers, endpoints []*Engine
 	for _, e := range able {
-		if !f.hasPlace(e) {
-			continue
+		switch {
+		case !f.hasPlace(e):
+		case e.endpoint != nil:
+			endpoints = append(endpoints, e)
+		default:
+			servers = append(servers, e)
 		}
+	}
+	if len(servers) > 0 {
+		return servers
+	}
+	return endpoints
+}
+
+func (f *Fleet) offers(j placement.Job, able []*Engine, foreign map[*Engine]int) []offer {
+	var offers []offer
+	now, run, usual := f.cfg.Now(), f.paces.Seconds(j.Tool), f.paces.Average()
+	for _, e := range f.open(able) {
 		o := offer{Engine: e}
 		if e.endpoint != nil {
 			o.finish = float64(foreign[e])
-			endpoints = append(endpoints, o)
+			offers = append(offers, o)
 			continue
 		}
 		o.load = f.loading(e, j)
@@ -168,12 +157,9 @@ func (f *Fleet) offers(j job, able []*Engine, foreign map[*Engine]int) []offer {
 		if f.cfg.Rate != nil {
 			o.price = (o.load + run*tempo) * f.cfg.Rate(e.machine())
 		}
-		servers = append(servers, o)
+		offers = append(offers, o)
 	}
-	if len(servers) > 0 {
-		return servers
-	}
-	return endpoints
+	return offers
 }
 
 // bestOf is the offer that is done first, or a cheaper one that is done soon after.
@@ -229,7 +215,7 @@ func (f *Fleet) demands() func(set string) demand {
 }
 
 func (f *Fleet) demandFor(set string) demand {
-	d := demand{work: f.waits.work(set, f.usual.seconds), soon: math.Inf(1)}
+	d := demand{work: f.waits.Work(set, f.paces.Seconds), soon: math.Inf(1)}
 	for _, e := range f.engines {
 		if e.endpoint == nil && e.hasLoaded(set) && e.knowledge().up() && e.ordered() == OrderNone {
 			d.power += 1 / e.tempo()
@@ -242,11 +228,11 @@ func (f *Fleet) demandFor(set string) demand {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // loading is how long an engine loads models for a job, in seconds.
-func (f *Fleet) loading(e *Engine, j job) float64 {
-	if j.set == "" || e.hasLoaded(j.set) {
+func (f *Fleet) loading(e *Engine, j placement.Job) float64 {
+	if j.Set == "" || e.hasLoaded(j.Set) {
 		return 0
 	}
-	return f.usual.loading()
+	return f.paces.Loading()
 }
 
 // queueLengths asks the engines for their queues; one that does not answer in time counts as full.
@@ -267,16 +253,21 @@ func queueLengths(ctx context.Context, engines []*Engine) []int {
 	return lengths
 }
 
-// taken is how many prompts of this process the engine has taken.
-func (e *Engine) taken() (n int) {
+// taken lists the prompts of this process that the engine has taken.
+func (e *Engine) taken() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, h := range e.ours {
+	return e.takenLocked()
+}
+
+// takenLocked is taken for who holds the mutex.
+func (e *Engine) takenLocked() (ids []string) {
+	for id, h := range e.ours {
 		if h.taken {
-			n++
+			ids = append(ids, id)
 		}
 	}
-	return n
+	return ids
 }
 
 // tempo is how long runs take here against the average.
@@ -335,16 +326,16 @@ func (e *Engine) checkMemory(stats api.SystemStats, busy bool) {
 }
 
 // begin counts a prompt at an engine, and its models as loaded there.
-func (e *Engine) begin(j job, promptID string, now time.Time, seconds float64) place {
+func (e *Engine) begin(j placement.Job, promptID string, now time.Time, seconds float64) place {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ours[promptID] = &held{since: now, seconds: seconds}
 	before := e.loaded
-	loads := j.set != "" && !slices.Contains(before, j.set)
-	if j.set != "" { // a prompt without models leaves those in place that are loaded
-		e.loaded = []string{j.set}
+	loads := j.Set != "" && !slices.Contains(before, j.Set)
+	if j.Set != "" { // a prompt without models leaves those in place that are loaded
+		e.loaded = []string{j.Set}
 		if roomy(e.known.stats.Memory) || !loads {
-			e.loaded = append(e.loaded, slices.DeleteFunc(slices.Clone(before), func(set string) bool { return set == j.set })...)
+			e.loaded = append(e.loaded, slices.DeleteFunc(slices.Clone(before), func(set string) bool { return set == j.Set })...)
 		}
 	}
 	if loads {
@@ -368,13 +359,17 @@ func (e *Engine) begin(j job, promptID string, now time.Time, seconds float64) p
 // has counts a prompt that the engine took. The caller holds the mutex.
 func (e *Engine) has(promptID string) {
 	if e.ours[promptID] == nil {
-		e.ours[promptID] = &held{seconds: usualRun}
+		e.ours[promptID] = &held{seconds: placement.UsualRun}
 	}
 	e.ours[promptID].taken = true
 }
 
-// drop no longer counts a prompt. The caller holds the mutex.
-func (e *Engine) drop(promptID string) { delete(e.ours, promptID) }
+// drop no longer counts prompts. The caller holds the mutex.
+func (e *Engine) drop(promptIDs ...string) {
+	for _, id := range promptIDs {
+		delete(e.ours, id)
+	}
+}
 
 // hold counts a prompt that the engine has, and free no longer does.
 func (e *Engine) hold(promptID string) {
@@ -404,71 +399,18 @@ func (f *Fleet) took(e *Engine, tool string, d time.Duration, loaded bool) {
 	if d <= 0 || tool == "" {
 		return
 	}
-	e.pace = f.usual.took(tool, d.Seconds(), cmp.Or(e.pace, 1), loaded)
+	e.pace = f.paces.Took(tool, d.Seconds(), cmp.Or(e.pace, 1), loaded)
 }
 
-// usual is how long runs take, as far as they have shown it.
-type usual struct {
-	mu    sync.Mutex
-	tools map[string]float64 // seconds of a run on an average engine, by tool
-	load  float64            // seconds of loading models; zero: not known
-}
-
-// took takes a run at an engine with this pace, and gives the pace after it.
-func (u *usual) took(tool string, seconds, pace float64, loaded bool) float64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	before, known := u.tools[tool]
-	if loaded {
-		if known {
-			u.load = nearer(u.load, max(1, seconds-before*pace))
-		}
-		return pace
+// countWaiting counts what waits, while something does.
+func (f *Fleet) countWaiting(ctx context.Context) {
+	if f.cfg.Waiting == nil || !f.waits.Any() {
+		return
 	}
-	if u.tools == nil || len(u.tools) >= maxLearnedTools {
-		u.tools = make(map[string]float64)
+	counts, err := f.cfg.Waiting(ctx)
+	if err != nil {
+		f.cfg.Logger.Debug("what waits can't be counted", "error", err)
+		return
 	}
-	u.tools[tool] = nearer(before, seconds/pace)
-	if !known {
-		return pace
-	}
-	return min(max(nearer(pace, seconds/before), 0.05), 20)
-}
-
-// nearer moves what is known towards what was seen.
-func nearer(before, seen float64) float64 {
-	if before == 0 {
-		return seen
-	}
-	return before + recent/2*(seen-before)
-}
-
-func (u *usual) seconds(tool string) float64 {
-	u.mu.Lock()
-	seconds, known := u.tools[tool]
-	u.mu.Unlock()
-	if known {
-		return seconds
-	}
-	return u.average()
-}
-
-// average is that of all tools.
-func (u *usual) average() float64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.tools) == 0 {
-		return usualRun
-	}
-	var all float64
-	for _, seconds := range u.tools {
-		all += seconds
-	}
-	return all / float64(len(u.tools))
-}
-
-func (u *usual) loading() float64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return cmp.Or(u.load, usualLoad)
+	f.waits.Count(counts)
 }

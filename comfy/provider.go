@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/fees"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -93,7 +94,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	}
 	refused := make(map[*Engine]error)
 	for {
-		at, err := p.cfg.Fleet.reserve(ctx, jobOf(c.Tool.ToolID, tpl.Need), handleOf(c), refused)
+		at, err := p.cfg.Fleet.reserve(ctx, placement.JobOf(c.Tool.ToolID, tpl.Need), handleOf(c), refused)
 		if err != nil {
 			return registry.Ticket{}, err
 		}
@@ -548,7 +549,7 @@ func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
 // HasPlace tells whether an engine that can run the tool gets another run now. Of a tool that can't be run Submit says why.
 func (p *Provider) HasPlace(t registry.Tool) bool {
 	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
-	return err != nil || p.cfg.Fleet.hasPlaceFor(jobOf(t.ToolID, tpl.Need))
+	return err != nil || p.cfg.Fleet.hasPlaceFor(placement.JobOf(t.ToolID, tpl.Need))
 }
 
 func (p *Provider) observeTimings(pl plan, timings map[string]time.Duration) {

@@ -76,12 +76,7 @@ func (e *Engine) askNext() {
 	if q == nil {
 		return
 	}
-	var taken []string // before the question: what the answer lacks of them is over
-	for id, h := range e.ours {
-		if h.taken {
-			taken = append(taken, id)
-		}
-	}
+	taken := e.takenLocked() // before the question: what the answer lacks of them is over
 	go func() {
 		limited, cancel := context.WithTimeout(q.ctx, reconcileLimit)
 		q.answer, q.err = e.Client.Queue(limited)

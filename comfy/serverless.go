@@ -112,21 +112,18 @@ func (e *Endpoint) readInfo(file, name string) error {
 	return nil
 }
 
-// probe asks how an endpoint is. That it answers is enough: workers start when there is work.
-func (e *Endpoint) probe(ctx context.Context) error {
+// probe asks how an endpoint is. That it answers is enough: workers start when there is work. What it has stands in its file.
+func (e *Endpoint) probe(ctx context.Context, k *knowledge) (idle bool) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	_, err := e.client.Waiting(ctx)
-	return err
-}
-
-// knows is what an endpoint has, as its file says.
-func (e *Endpoint) knows(k *knowledge) {
+	waiting, err := e.client.Waiting(ctx)
+	k.err = err
 	k.info, k.infoHash, k.infoAt = e.info, e.hash, k.checked
 	k.stats = api.SystemStats{Version: "serverless"}
 	if e.gpu != "" {
 		k.stats.GPUs = []string{e.gpu}
 	}
+	return err == nil && waiting == 0
 }
 
 // queueLength is how many prompts the engine has, everybody's.

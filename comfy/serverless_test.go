@@ -156,7 +156,11 @@ func TestServerless(t *testing.T) {
 		s, w := serverless(t, map[string]string{"it.json": plainFlow}, server)
 		s.Hold()
 		gate := server.Hold("ImageInvert")
+		asked := s.Calls("health")
 		first := w.submit(t, w.call(w.tools["it"], nil))
+		if n := s.Calls("health") - asked; n > 0 {
+			t.Errorf("the endpoint was asked %d times what it has to do, while a server has a place", n)
+		}
 		second := w.submit(t, w.call(w.tools["it"], nil))
 		if first.Endpoint != comfy.EngineName(server.URL()) || second.ProviderID == "" || second.Endpoint == first.Endpoint {
 			t.Errorf("%+v\n%+v", first, second)
@@ -268,6 +272,20 @@ func TestServerlessFaults(t *testing.T) {
 		}
 		if s.Calls("run") != 1 {
 			t.Errorf("begun %d times", s.Calls("run"))
+		}
+	})
+	t.Run("places of jobs that another process saw the end of are free again", func(t *testing.T) {
+		t.Parallel()
+		s, w := serverless(t, flows)
+		s.Hold()
+		w.submit(t, w.call(w.tools["it"], nil))
+		w.submit(t, w.call(w.tools["it"], nil))
+		if w.fleet.Refresh(t.Context()); w.provider.Places() != 0 {
+			t.Errorf("%d places beside two jobs", w.provider.Places())
+		}
+		s.Forget()
+		if w.fleet.Refresh(t.Context()); w.provider.Places() != 2 {
+			t.Errorf("%d places at an endpoint that has nothing to do", w.provider.Places())
 		}
 	})
 	t.Run("an endpoint gets as many jobs at a time as its file says, and free places are seen", func(t *testing.T) {

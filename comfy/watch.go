@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/tracking"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -51,7 +52,7 @@ type follower struct {
 	news     chan struct{} // something of the following has changed
 
 	// Guarded by the engine's mutex.
-	tracker  *tracker
+	tracker  *tracking.Tracker
 	progress *registry.Progress // not reported yet
 	look     bool               // the prompt may be over
 	err      error              // why the engine can't be followed
@@ -197,12 +198,12 @@ func (w *watcher) apply(event api.Event) {
 		if f.promptID != event.PromptID {
 			continue
 		}
-		switch f.tracker.apply(event) {
-		case maybeOver:
+		switch f.tracker.Apply(event) {
+		case tracking.MaybeOver:
 			f.look = true
 			f.wake()
-		case news:
-			p := f.tracker.progress()
+		case tracking.News:
+			p := f.tracker.Progress()
 			p.Preview = event.Image
 			f.tell(p)
 		}
@@ -241,7 +242,7 @@ func (w *watcher) place(q api.Queue) {
 	for f := range w.followers {
 		switch n := q.Position(f.promptID); {
 		case n == 0:
-			f.tell(f.tracker.progress())
+			f.tell(f.tracker.Progress())
 		case n > 0:
 			f.tell(registry.Progress{State: registry.RunQueued, QueuePosition: n})
 		default:
@@ -281,15 +282,15 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 	if err != nil {
 		return err
 	}
-	f := &follower{promptID: t.ProviderID, news: make(chan struct{}, 1), tracker: newTracker(t.ProviderID, pl.Titles, p.cfg.Now)}
-	f.tracker.usual = p.cfg.Workflows.cfg.Learned.usual(ctx, pl)
+	usual := p.cfg.Workflows.cfg.Learned.usual(ctx, pl)
+	f := &follower{promptID: t.ProviderID, news: make(chan struct{}, 1), tracker: tracking.New(t.ProviderID, pl.Titles, usual, p.cfg.Now)}
 	w := e.follow(clientOf(t), f, p.cfg.ReconcileEvery)
 	var ended registry.RunState
 	defer func() {
 		w.leave(f)
-		p.observeTimings(pl, f.tracker.timings)
+		p.observeTimings(pl, f.tracker.Timings())
 		if ended == registry.RunSucceeded { // an end before its time shows nothing
-			p.cfg.Workflows.cfg.Learned.took(ctx, pl, f.tracker.timings)
+			p.cfg.Workflows.cfg.Learned.took(ctx, pl, f.tracker.Timings())
 		}
 	}()
 	again := time.NewTimer(0)

@@ -29,10 +29,10 @@ const (
 )
 
 // Badges evaluates price badges, and keeps what it has compiled. It is safe for concurrent use; the zero value works.
-type Badges struct {
-	mu       sync.Mutex
-	compiled map[string]*jsonata.Expr
-}
+type Badges struct{ compiled map[string]*jsonata.Expr } // guarded by interpreter
+
+// interpreter lets one expression be evaluated at a time: the library keeps what its functions are called on in variables of its own.
+var interpreter sync.Mutex
 
 // Of gives what each node costs in US dollars, by the id of those nodes of the prompt that call partners' services and run. Of a range the upper
 // end counts, since nobody tells after the run what it was. The error says of which node the price can't be told, and why.
@@ -82,6 +82,8 @@ func (b *Badges) evaluate(expression string, on map[string]any) (given any, err 
 			given, err = nil, fmt.Errorf("its expression breaks the interpreter: %v", p)
 		}
 	}()
+	interpreter.Lock()
+	defer interpreter.Unlock()
 	compiled, err := b.compile(expression)
 	if err != nil {
 		return nil, fmt.Errorf("its expression is none: %w", err)
@@ -96,8 +98,6 @@ func (b *Badges) compile(expression string) (*jsonata.Expr, error) {
 	if len(expression) > maxExpression {
 		return nil, fmt.Errorf("more than %d bytes", maxExpression)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if known, ok := b.compiled[expression]; ok {
 		return known, nil
 	}

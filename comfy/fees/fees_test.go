@@ -141,7 +141,7 @@ func TestOf(t *testing.T) {
 
 func TestBadgesAtOnce(t *testing.T) {
 	t.Parallel()
-	info, prompt := declared(t, `($x := widgets.seconds; {"type": "usd", "usd": $x * 0.5})`), graph.Prompt{}
+	info, prompt := declared(t, `($x := $max([widgets.seconds, 1]); {"type": "usd", "usd": $x * 0.5})`), graph.Prompt{}
 	if err := json.Unmarshal([]byte(`{"1": {"class_type": "Paid", "inputs": {"seconds": 4}}, "9": {"class_type": "Save", "inputs": {"images": ["1", 0]}}}`), &prompt); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ const (
 func Define(w *graph.Workflow, o Options) (*Definition, error) {
 	d := newDefiner(w, o)
 	d.inputs()
-	outputs := d.outputs()
+	outputs := d.results().outputs()
 	linter{d}.lint()
 	d.inlineDeploy()
 	d.clearPlaceholders()
@@ -80,7 +80,7 @@ func Define(w *graph.Workflow, o Options) (*Definition, error) {
 		return nil, err
 	}
 	def := &Definition{Needs: d.requirements(), Binding: &Binding{Prompt: prompt, Outputs: outputs}}
-	def.Needs.PicturesOnly = d.picturesOnly(outputs)
+	def.Needs.PicturesOnly = d.results().picturesOnly(outputs)
 	def.Needs.Tags = d.tags()
 	def.Tool = d.tool(outputs, def.Needs)
 	for _, f := range d.fields {

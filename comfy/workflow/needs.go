@@ -42,22 +42,6 @@ func (d *definer) requirements() Requirements {
 	return r
 }
 
-// picturesOnly tells whether all results are pictures that nodes of ComfyUI's own make and name.
-func (d *definer) picturesOnly(outputs []BoundOutput) bool {
-	for _, out := range outputs {
-		i := slices.IndexFunc(d.f.Nodes, func(n *graph.FlatNode) bool { return n.ID == out.Node })
-		if i < 0 || out.Type != "image" {
-			return false
-		}
-		switch d.f.Nodes[i].Class {
-		case "SaveImage", "PreviewImage", "SaveAnimatedPNG", "SaveAnimatedWEBP", "SaveImageWebsocket", "ETN_SendImageWebSocket", "ComfyDeployWebscoketImageOutput":
-		default:
-			return false
-		}
-	}
-	return len(outputs) > 0
-}
-
 // tags reads what notes ask of an engine: @tool needs gpu=4090 vram=24.
 func (d *definer) tags() (tags []string) {
 	for _, dir := range d.notice.Directives {

@@ -10,20 +10,33 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+// results finds the nodes that give the results of a workflow.
+type results struct {
+	f          *graph.Flat
+	uses       map[string][]graph.Use
+	chosen     []string // ids that the author's app names
+	directives []notes.Directive
+}
+
+func (d *definer) results() results {
+	_, chosen := d.w.App()
+	return results{f: d.f, uses: d.uses, chosen: chosen, directives: d.notice.Directives}
+}
+
 // outputs chooses the nodes whose results the tool gives: those of @output lines, else those of the author's
 // app, else all that save something or, kind by kind, show it. Several stay several.
-func (d *definer) outputs() []BoundOutput {
-	if out := d.directiveOutputs(); len(out) > 0 {
+func (r results) outputs() []BoundOutput {
+	if out := r.directiveOutputs(); len(out) > 0 {
 		return out
 	}
-	results := d.appOutputs()
-	if len(results) == 0 {
-		results = d.savers()
-		d.judgeOutputs(results)
+	nodes := r.appOutputs()
+	if len(nodes) == 0 {
+		nodes = r.savers()
+		r.judgeOutputs(nodes)
 	}
-	out := make([]BoundOutput, 0, len(results))
+	out := make([]BoundOutput, 0, len(nodes))
 	names := map[string]int{}
-	for _, n := range results {
+	for _, n := range nodes {
 		kind := n.ResultKind()
 		out = append(out, BoundOutput{Name: outputName(n, kind, names), Type: outputType(kind), Node: n.ID})
 	}
@@ -55,22 +68,22 @@ func outputName(n *graph.FlatNode, kind string, names map[string]int) string {
 	return name
 }
 
-func (d *definer) directiveOutputs() []BoundOutput {
+func (r results) directiveOutputs() []BoundOutput {
 	var out []BoundOutput
 	names := map[string]int{}
-	for _, dir := range d.notice.Directives {
+	for _, dir := range r.directives {
 		if dir.Word != "output" {
 			continue
 		}
-		n := d.named(dir.Target)
+		n := r.named(dir.Target)
 		if n == nil {
-			d.f.AddFinding("directive-target", graph.SeverityWarning, dir.Note, "@output "+plain.Short(dir.Target)+": no active node has this id, path or title", "name the node that saves the result")
+			r.f.AddFinding("directive-target", graph.SeverityWarning, dir.Note, "@output "+plain.Short(dir.Target)+": no active node has this id, path or title", "name the node that saves the result")
 			continue
 		}
 		kind := n.ResultKind()
 		if t := strings.ToLower(dir.Args["type"]); t != "" {
 			if t != graph.KindImage && t != graph.KindVideo && t != graph.KindAudio && t != graph.KindFile && t != graph.KindText && t != graph.Kind3D {
-				d.f.Findings = append(d.f.Findings, notes.Unknown(dir.Note, "type "+t+" in @output", t, []string{graph.KindImage, graph.KindVideo, graph.KindAudio, graph.KindFile, graph.KindText, graph.Kind3D}, ""))
+				r.f.Findings = append(r.f.Findings, notes.Unknown(dir.Note, "type "+t+" in @output", t, []string{graph.KindImage, graph.KindVideo, graph.KindAudio, graph.KindFile, graph.KindText, graph.Kind3D}, ""))
 			} else {
 				kind = t
 			}
@@ -88,11 +101,11 @@ func (d *definer) directiveOutputs() []BoundOutput {
 }
 
 // named finds a node by id, path or title.
-func (d *definer) named(name string) *graph.FlatNode {
-	if n := d.f.ByID[name]; n != nil {
+func (r results) named(name string) *graph.FlatNode {
+	if n := r.f.ByID[name]; n != nil {
 		return n
 	}
-	for _, n := range d.f.Nodes {
+	for _, n := range r.f.Nodes {
 		if strings.EqualFold(n.Title, name) {
 			return n
 		}
@@ -100,15 +113,14 @@ func (d *definer) named(name string) *graph.FlatNode {
 	return nil
 }
 
-func (d *definer) appOutputs() []*graph.FlatNode {
+func (r results) appOutputs() []*graph.FlatNode {
 	var out []*graph.FlatNode
-	_, chosen := d.w.App()
-	for _, id := range chosen {
-		if n := d.f.ByID[id]; n != nil {
+	for _, id := range r.chosen {
+		if n := r.f.ByID[id]; n != nil {
 			out = append(out, n)
 			continue
 		}
-		for _, n := range d.f.Nodes { // the instance that holds the saver was chosen
+		for _, n := range r.f.Nodes { // the instance that holds the saver was chosen
 			if strings.HasPrefix(n.ID, id+":") && n.IsResult() && !graph.IsPreview(n.Class) {
 				out = append(out, n)
 			}
@@ -119,15 +131,15 @@ func (d *definer) appOutputs() []*graph.FlatNode {
 
 // savers gives all results in the order of the file. What is only shown counts where nothing of its kind is
 // saved: the preview beside a saved picture is no second result, the text that describes it is one.
-func (d *definer) savers() []*graph.FlatNode {
+func (r results) savers() []*graph.FlatNode {
 	saved := map[string]bool{}
-	for _, n := range d.f.Nodes {
+	for _, n := range r.f.Nodes {
 		if n.IsResult() && !isolated(n) && !onlyShows(n) {
 			saved[n.ResultKind()] = true
 		}
 	}
 	var out []*graph.FlatNode
-	for _, n := range d.f.Nodes {
+	for _, n := range r.f.Nodes {
 		if n.IsResult() && !isolated(n) && !(onlyShows(n) && saved[n.ResultKind()]) {
 			out = append(out, n)
 		}
@@ -145,15 +157,15 @@ func isolated(n *graph.FlatNode) bool {
 	return !n.HasLink() && !apiNode(n) && n.Node != nil && len(n.Node.Inputs) > 0
 }
 
-func (d *definer) judgeOutputs(results []*graph.FlatNode) {
+func (r results) judgeOutputs(results []*graph.FlatNode) {
 	switch {
-	case len(results) == 0 && d.unknownEnd():
-		d.f.AddFinding("no-output", graph.SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
-	case len(results) == 0 && len(d.unlinked()) > 0:
-		n := d.unlinked()[0]
-		d.f.AddFinding("no-output", graph.SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+plain.Quote(n.Class), "link to it what it is to save")
+	case len(results) == 0 && r.unknownEnd():
+		r.f.AddFinding("no-output", graph.SeverityWarning, "", "no known node gives a result", "say which one does with @output, or give --object-info")
+	case len(results) == 0 && len(r.unlinked()) > 0:
+		n := r.unlinked()[0]
+		r.f.AddFinding("no-output", graph.SeverityError, n.ID, "no node gives a result: nothing is linked to node "+n.ID+", "+plain.Quote(n.Class), "link to it what it is to save")
 	case len(results) == 0:
-		d.f.AddFinding("no-output", graph.SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
+		r.f.AddFinding("no-output", graph.SeverityError, "", "no node gives a result", "add a node that saves or previews, for example SaveImage")
 	case len(results) > 1:
 		var ids []string
 		for _, n := range results {
@@ -162,19 +174,19 @@ func (d *definer) judgeOutputs(results []*graph.FlatNode) {
 		if len(ids) > 6 {
 			ids = append(ids[:6], "…")
 		}
-		d.f.AddFinding("ambiguous-output", graph.SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
+		r.f.AddFinding("ambiguous-output", graph.SeverityWarning, "", strconv.Itoa(len(results))+" nodes give results: "+strings.Join(ids, ", "), "choose with @output lines in a note, for example @output "+ids[0]+" name=result")
 	}
 	for _, n := range results {
 		if n.ResultKind() == graph.KindFile && graph.OutputKind(n.Class) == "" && n.Gave == "" {
-			d.f.AddFinding("unknown-output", graph.SeverityInfo, n.ID, "what "+plain.Quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
+			r.f.AddFinding("unknown-output", graph.SeverityInfo, n.ID, "what "+plain.Quote(n.Class)+" gives is not known until it has run, it is treated as a file", "say it with @output "+n.ID+" type=image")
 		}
 	}
 }
 
 // unlinked are the nodes that would give a result if anything were linked to them.
-func (d *definer) unlinked() []*graph.FlatNode {
+func (r results) unlinked() []*graph.FlatNode {
 	var out []*graph.FlatNode
-	for _, n := range d.f.Nodes {
+	for _, n := range r.f.Nodes {
 		if n.IsResult() && isolated(n) {
 			out = append(out, n)
 		}
@@ -183,9 +195,9 @@ func (d *definer) unlinked() []*graph.FlatNode {
 }
 
 // unknownEnd says whether a node at the end of the graph may give a result that only its server knows of.
-func (d *definer) unknownEnd() bool {
-	for _, n := range d.f.Nodes {
-		if n.Spec == nil && len(d.uses[n.ID]) == 0 {
+func (r results) unknownEnd() bool {
+	for _, n := range r.f.Nodes {
+		if n.Spec == nil && len(r.uses[n.ID]) == 0 {
 			return true
 		}
 	}
@@ -193,14 +205,30 @@ func (d *definer) unknownEnd() bool {
 }
 
 // outputSchema describes the outputs; the titles authors gave serve as descriptions.
-func (d *definer) outputSchema(outputs []BoundOutput) registry.OutputSchema {
+func (r results) outputSchema(outputs []BoundOutput) registry.OutputSchema {
 	schema := registry.OutputSchema{}
 	for _, o := range outputs {
 		f := registry.OutputField{Name: o.Name, Type: o.Type}
-		if n := d.f.ByID[o.Node]; n != nil {
+		if n := r.f.ByID[o.Node]; n != nil {
 			f.Description = n.AuthorTitle()
 		}
 		schema = append(schema, f)
 	}
 	return schema
+}
+
+// picturesOnly tells whether all results are pictures that nodes of ComfyUI's own make and name.
+func (r results) picturesOnly(outputs []BoundOutput) bool {
+	for _, out := range outputs {
+		n := r.f.ByID[out.Node]
+		if n == nil || out.Type != graph.KindImage {
+			return false
+		}
+		switch n.Class {
+		case "SaveImage", "PreviewImage", "SaveAnimatedPNG", "SaveAnimatedWEBP", "SaveImageWebsocket", "ETN_SendImageWebSocket", "ComfyDeployWebscoketImageOutput":
+		default:
+			return false
+		}
+	}
+	return len(outputs) > 0
 }

@@ -35,7 +35,7 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 		// An engine that is lost with a run costs its time; a paid service may have been paid.
 		Execution:   registry.Execution{DeliveryMode: registry.DeliveryAsync, Idempotent: !slices.ContainsFunc(d.f.Nodes, apiNode)},
 		Listing:     registry.Listing{Kind: "workflow"},
-		InputSchema: registry.InputSchema{}, OutputSchema: d.outputSchema(outputs),
+		InputSchema: registry.InputSchema{}, OutputSchema: d.results().outputSchema(outputs),
 		Metadata: d.metadata(needs),
 	}
 	for _, f := range d.fields {
@@ -63,7 +63,7 @@ func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool 
 	switch {
 	case len(d.f.Nodes) == 0:
 		t.Status = registry.SayStatus(registry.StateUnavailable, said.ReasonNothing.With())
-	case len(outputs) == 0 && !d.unknownEnd():
+	case len(outputs) == 0 && !d.results().unknownEnd():
 		t.Status = registry.SayStatus(registry.StateUnavailable, said.ReasonEmpty.With())
 	}
 	return t

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/internal/signature"
@@ -41,7 +42,7 @@ type Config struct {
 	Store                     settings.Store // of files; its zero value: DATA_DIR
 	Key                       []byte         // see HouseKey; nil: in DATA_DIR
 	Engines                   []*url.URL
-	Loras                     map[string]comfy.Lora
+	Loras                     map[string]loras.Lora
 	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
 	FleetSecret               []byte        // that signs messages to FleetHook

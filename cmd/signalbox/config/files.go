@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/payments"
@@ -65,11 +66,11 @@ func (c *Config) GPURate() (func(gpu string) float64, error) {
 }
 
 // readLoras reads what is known of LoRAs; without a file nothing.
-func (c *Config) readLoras() (map[string]comfy.Lora, error) {
+func (c *Config) readLoras() (map[string]loras.Lora, error) {
 	if c.LorasFile == "" {
 		return nil, nil
 	}
-	return fromFile("LORAS_FILE", c.LorasFile, comfy.ParseLoras)
+	return fromFile("LORAS_FILE", c.LorasFile, loras.Parse)
 }
 
 // SoldProducts are what is sold; without a file nothing.

@@ -1,9 +1,13 @@
-package comfy
+package loras
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/signalbox/signalbox/comfy/api"
 )
@@ -41,4 +45,34 @@ func TestTriggerWords(t *testing.T) {
 	if got := triggerWords(api.Metadata{"ss_tag_frequency": json.RawMessage(`{"1_p3r": {"p3r": 1}}`), "modelspec.trigger_phrase": json.RawMessage(`7`)}); got != "p3r" {
 		t.Errorf("JSON that is no text gives %q", got)
 	}
+}
+
+func TestSlowFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var triggers Triggers
+		for _, file := range []string{"a", "b"} {
+			triggers.Of(file)
+		}
+		var asked []string
+		read := func() bool {
+			return triggers.Read(t.Context(), slog.New(slog.DiscardHandler), func(ctx context.Context, file string) (api.Metadata, error) {
+				if asked = append(asked, file); file == "a" {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return api.Metadata{"modelspec.trigger_phrase": json.RawMessage(`"ink"`)}, nil
+			})
+		}
+		read()
+		if !read() || triggers.Of("b") != "ink" {
+			t.Error("a file whose server does not answer keeps others from being read")
+		}
+		for range 3 {
+			read()
+		}
+		if want := []string{"a", "b", "a", "a"}; !slices.Equal(asked, want) {
+			t.Errorf("asked for %q, expected %q", asked, want)
+		}
+	})
 }

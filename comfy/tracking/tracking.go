@@ -1,4 +1,5 @@
-package comfy
+// Package tracking turns the events of one prompt into progress.
+package tracking
 
 import (
 	"time"
@@ -7,20 +8,21 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// verdict is what one event means for anyone who watches a prompt.
-type verdict int
+// Verdict is what one event means for anyone who watches a prompt.
+type Verdict int
 
+// The verdicts.
 const (
-	nothing   verdict = iota
-	news              // there is progress to show
-	maybeOver         // the prompt may be over: ask the server
+	Nothing   Verdict = iota
+	News              // there is progress to show
+	MaybeOver         // the prompt may be over: ask the server
 )
 
-// tracker turns the events of one prompt into progress. The fraction is real: nodes that are done, plus the part of
+// Tracker turns the events of one prompt into progress. The fraction is real: nodes that are done, plus the part of
 // the running node, over all nodes that the engine has to work on, each with the weight of the time that it usually takes.
 // Where no run has shown that, they weigh the same, but for one that reports steps, which is where the time goes. The
 // fraction never falls, in whatever order events come.
-type tracker struct {
+type Tracker struct {
 	promptID string
 	titles   map[string]string // by node id, all nodes of the prompt
 	now      func() time.Time
@@ -41,14 +43,16 @@ type tracker struct {
 	base, rawBase float64
 }
 
-func newTracker(promptID string, titles map[string]string, now func() time.Time) *tracker {
-	return &tracker{promptID: promptID, titles: titles, now: now, done: map[string]bool{}, waiting: map[string]bool{}, timings: map[string]time.Duration{}, steps: map[string]bool{}, cached: map[string]bool{}}
+// New makes the tracker of a prompt. titles are what people see of its nodes, and usual what these take, in seconds, in earlier runs; nil where there were
+// none. Both are by node id.
+func New(promptID string, titles map[string]string, usual map[string]float64, now func() time.Time) *Tracker {
+	return &Tracker{promptID: promptID, titles: titles, usual: usual, now: now, done: map[string]bool{}, waiting: map[string]bool{}, timings: map[string]time.Duration{}, steps: map[string]bool{}, cached: map[string]bool{}}
 }
 
-// apply takes one event. Events of other prompts change nothing.
-func (t *tracker) apply(e api.Event) verdict {
+// Apply takes one event. Events of other prompts change nothing.
+func (t *Tracker) Apply(e api.Event) Verdict {
 	if e.PromptID != "" && e.PromptID != t.promptID {
-		return nothing
+		return Nothing
 	}
 	switch e.Type {
 	case "execution_start", "preview":
@@ -61,11 +65,11 @@ func (t *tracker) apply(e api.Event) verdict {
 		}
 	case "executing":
 		if e.Node == t.current && e.Node != "" {
-			return nothing // repeated, as after a reconnection
+			return Nothing // repeated, as after a reconnection
 		}
 		t.leave()
 		if e.Node == "" {
-			return maybeOver
+			return MaybeOver
 		}
 		t.enter(e.Node)
 	case "progress":
@@ -76,16 +80,16 @@ func (t *tracker) apply(e api.Event) verdict {
 		t.finish(e.Node)
 	case "execution_success", "execution_interrupted":
 		t.leave()
-		return maybeOver
+		return MaybeOver
 	case "execution_error":
-		return maybeOver // or a blocked branch only, while the run goes on
+		return MaybeOver // or a blocked branch only, while the run goes on
 	default:
-		return nothing
+		return Nothing
 	}
-	return news
+	return News
 }
 
-func (t *tracker) applyStates(states map[string]api.NodeState) {
+func (t *Tracker) applyStates(states map[string]api.NodeState) {
 	for id, s := range states {
 		delete(t.waiting, id)
 		if s.State == "finished" {
@@ -100,10 +104,10 @@ func (t *tracker) applyStates(states map[string]api.NodeState) {
 	}
 }
 
-func (t *tracker) enter(node string) { t.current, t.part, t.since = node, 0, t.now() }
+func (t *Tracker) enter(node string) { t.current, t.part, t.since = node, 0, t.now() }
 
 // setPart takes a report of steps. It also tells which node runs, where the event that said so was missed.
-func (t *tracker) setPart(node string, value, limit float64) {
+func (t *Tracker) setPart(node string, value, limit float64) {
 	if _, ours := t.titles[node]; t.current == "" && ours && !t.done[node] {
 		t.enter(node)
 	}
@@ -121,14 +125,14 @@ func (t *tracker) setPart(node string, value, limit float64) {
 }
 
 // finish counts a node of the prompt. Nodes that others expand into at run time are not among them.
-func (t *tracker) finish(node string) {
+func (t *Tracker) finish(node string) {
 	if _, ours := t.titles[node]; ours {
 		t.done[node] = true
 	}
 }
 
 // leave closes the running node and keeps its time. A server that has not called it finished comes back to it.
-func (t *tracker) leave() {
+func (t *Tracker) leave() {
 	if t.current == "" {
 		return
 	}
@@ -139,7 +143,8 @@ func (t *tracker) leave() {
 	t.current, t.part = "", 0
 }
 
-func (t *tracker) progress() registry.Progress {
+// Progress is how far the prompt is.
+func (t *Tracker) Progress() registry.Progress {
 	p := registry.Progress{State: registry.RunRunning, Stage: t.titles[t.current], Rest: t.rest()}
 	if len(t.titles) == 0 {
 		return p
@@ -149,7 +154,10 @@ func (t *tracker) progress() registry.Progress {
 	return p
 }
 
-func (t *tracker) fraction() float64 {
+// Timings tell how long nodes have run, by their ids.
+func (t *Tracker) Timings() map[string]time.Duration { return t.timings }
+
+func (t *Tracker) fraction() float64 {
 	if t.rawBase >= 1 {
 		return t.base
 	}
@@ -162,7 +170,7 @@ const stepWeight = 9
 // briefly is the weight, in seconds, of a node that earlier runs had no time for: it was cached, or too quick.
 const briefly = 0.05
 
-func (t *tracker) weight(node string) float64 {
+func (t *Tracker) weight(node string) float64 {
 	switch {
 	case t.usual != nil:
 		return max(t.usual[node], briefly)
@@ -173,7 +181,7 @@ func (t *tracker) weight(node string) float64 {
 }
 
 // raw is the part of the work that is done.
-func (t *tracker) raw() float64 {
+func (t *Tracker) raw() float64 {
 	var all, done float64
 	for id := range t.titles {
 		w := t.weight(id)
@@ -194,7 +202,7 @@ func (t *tracker) raw() float64 {
 }
 
 // currentPart is what the running node reports, or else the part of its usual time that has passed.
-func (t *tracker) currentPart() float64 {
+func (t *Tracker) currentPart() float64 {
 	if usual := t.usual[t.current]; t.part == 0 && usual > 0 {
 		return min(t.now().Sub(t.since).Seconds()/usual, 0.95)
 	}
@@ -202,7 +210,7 @@ func (t *tracker) currentPart() float64 {
 }
 
 // rest is how long the rest usually takes, zero where that is not known.
-func (t *tracker) rest() time.Duration {
+func (t *Tracker) rest() time.Duration {
 	if t.usual == nil {
 		return 0
 	}

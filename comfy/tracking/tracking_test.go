@@ -1,4 +1,4 @@
-package comfy
+package tracking
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 )
 
 // testTracker follows a prompt of the nodes 1 to 4.
-func testTracker() *tracker {
+func testTracker() *Tracker {
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(time.Second); return clock }
-	return newTracker("p", map[string]string{"1": "Load", "2": "Sample", "3": "Decode", "4": "Save"}, now)
+	return New("p", map[string]string{"1": "Load", "2": "Sample", "3": "Decode", "4": "Save"}, nil, now)
 }
 
 func executing(node string) api.Event {
@@ -31,9 +31,9 @@ func states(of map[string]string) api.Event {
 
 func TestTracker(t *testing.T) {
 	t.Parallel()
-	check := func(t *testing.T, tr *tracker, stage string, fraction float64) {
+	check := func(t *testing.T, tr *Tracker, stage string, fraction float64) {
 		t.Helper()
-		if p := tr.progress(); p.Stage != stage || p.Fraction < fraction-1e-9 || p.Fraction > fraction+1e-9 {
+		if p := tr.Progress(); p.Stage != stage || p.Fraction < fraction-1e-9 || p.Fraction > fraction+1e-9 {
 			t.Errorf("at %q %v, expected %q %v", p.Stage, p.Fraction, stage, fraction)
 		}
 	}
@@ -41,11 +41,11 @@ func TestTracker(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
 		for _, e := range []api.Event{states(map[string]string{"3": "running"}), executing("3"), executing("1")} {
-			tr.apply(e)
+			tr.Apply(e)
 		}
 		check(t, tr, "Load", 0)
 		for _, e := range []api.Event{states(map[string]string{"1": "finished", "3": "running"}), executing("3"), states(map[string]string{"3": "finished"}), executing("4")} {
-			tr.apply(e)
+			tr.Apply(e)
 		}
 		check(t, tr, "Save", 0.5)
 		if tr.timings["3"] != 2*time.Second {
@@ -55,41 +55,41 @@ func TestTracker(t *testing.T) {
 	t.Run("a blocked branch does not stop it", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		if v := tr.apply(api.Event{Type: "execution_error", PromptID: "p", Node: "9"}); v != maybeOver {
+		if v := tr.Apply(api.Event{Type: "execution_error", PromptID: "p", Node: "9"}); v != MaybeOver {
 			t.Errorf("verdict %v", v)
 		}
-		if v := tr.apply(executing("2")); v != news {
+		if v := tr.Apply(executing("2")); v != News {
 			t.Errorf("verdict %v", v)
 		}
-		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 2})
+		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 2})
 		check(t, tr, "Sample", 18.0/39)
 	})
-	t.Run("other prompts, other nodes, nonsense and repetitions change nothing", func(t *testing.T) {
+	t.Run("other prompts, other nodes, nonsense and repetitions change Nothing", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		tr.apply(executing("2"))
+		tr.Apply(executing("2"))
 		for _, e := range []api.Event{
 			{Type: "executing", PromptID: "q", Node: "4"}, {Type: "execution_success", PromptID: "q"}, executing("2"), {Type: "new_in_2031", PromptID: "p"}, {Type: "status"},
 		} {
-			if v := tr.apply(e); v != nothing {
+			if v := tr.Apply(e); v != Nothing {
 				t.Errorf("%+v: verdict %v", e, v)
 			}
 		}
-		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "1", Value: 1, Max: 1})
-		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 0})
-		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: -5, Max: 1})
+		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "1", Value: 1, Max: 1})
+		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 0})
+		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: -5, Max: 1})
 		check(t, tr, "Sample", 0)
-		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 500, Max: 1})
+		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 500, Max: 1})
 		check(t, tr, "Sample", 0.25)
-		tr.apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 0, Max: 1})
+		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 0, Max: 1})
 		check(t, tr, "Sample", 0.25) // never back
 	})
 	t.Run("nodes made at run time do not fill the bar", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
 		for _, id := range []string{"2:1", "2:2", "2:3", "2:4", "2:5"} {
-			tr.apply(executing(id))
-			tr.apply(api.Event{Type: "executed", PromptID: "p", Node: id})
+			tr.Apply(executing(id))
+			tr.Apply(api.Event{Type: "executed", PromptID: "p", Node: id})
 		}
 		check(t, tr, "", 0)
 	})
@@ -99,62 +99,61 @@ func TestTracker(t *testing.T) {
 	t.Run("steps of a node of which nothing is known move the figure over most of its way", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		tr.apply(executing("1"))
-		tr.apply(executing("2"))
-		last := tr.progress().Fraction
+		tr.Apply(executing("1"))
+		tr.Apply(executing("2"))
+		last := tr.Progress().Fraction
 		for value := 5.0; value <= 95; value += 5 {
-			tr.apply(step("2", value))
-			p := tr.progress()
+			tr.Apply(step("2", value))
+			p := tr.Progress()
 			if p.Fraction <= last {
 				t.Fatalf("at %v of 100 steps: %v after %v", value, p.Fraction, last)
 			}
 			last = p.Fraction
 		}
-		if last < 0.85 || tr.progress().Rest != 0 {
-			t.Errorf("at the end of the steps %v, rest %s", last, tr.progress().Rest)
+		if last < 0.85 || tr.Progress().Rest != 0 {
+			t.Errorf("at the end of the steps %v, rest %s", last, tr.Progress().Rest)
 		}
-		tr.apply(executing("3"))
-		tr.apply(step("3", 50)) // a second node that takes its time
-		if p := tr.progress(); p.Fraction <= last || p.Fraction >= 1 {
+		tr.Apply(executing("3"))
+		tr.Apply(step("3", 50)) // a second node that takes its time
+		if p := tr.Progress(); p.Fraction <= last || p.Fraction >= 1 {
 			t.Errorf("then %v after %v", p.Fraction, last)
 		}
 	})
 	t.Run("steps that come without word of their node tell that it runs", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		tr.apply(step("2", 50))
-		if p := tr.progress(); p.Stage != "Sample" || p.Fraction < 0.4 {
+		tr.Apply(step("2", 50))
+		if p := tr.Progress(); p.Stage != "Sample" || p.Fraction < 0.4 {
 			t.Errorf("%+v", p)
 		}
 	})
 	t.Run("nodes weigh what they usually take, and the rest is told", func(t *testing.T) {
 		t.Parallel()
 		clock := time.Unix(0, 0)
-		tr := newTracker("p", map[string]string{"1": "Load", "2": "Sample", "3": "Decode", "4": "Save"}, func() time.Time { return clock })
-		tr.usual = map[string]float64{"1": 30, "2": 16, "3": 4}
+		tr := New("p", map[string]string{"1": "Load", "2": "Sample", "3": "Decode", "4": "Save"}, map[string]float64{"1": 30, "2": 16, "3": 4}, func() time.Time { return clock })
 		near := func(what string, p registry.Progress, fraction float64, rest time.Duration) {
 			t.Helper()
 			if math.Abs(p.Fraction-fraction) > 0.02 || (p.Rest-rest).Abs() > time.Second/2 {
 				t.Errorf("%s: %v, rest %s; expected %v and %s", what, p.Fraction, p.Rest, fraction, rest)
 			}
 		}
-		tr.apply(api.Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1"}})
-		near("at the start", tr.progress(), 0, 20*time.Second)
-		tr.apply(executing("2"))
+		tr.Apply(api.Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1"}})
+		near("at the start", tr.Progress(), 0, 20*time.Second)
+		tr.Apply(executing("2"))
 		clock = clock.Add(8 * time.Second)
-		near("without steps, by the clock", tr.progress(), 0.4, 12*time.Second)
-		tr.apply(step("2", 80)) // quicker than ever
-		near("by its steps", tr.progress(), 0.64, 6*time.Second)
+		near("without steps, by the clock", tr.Progress(), 0.4, 12*time.Second)
+		tr.Apply(step("2", 80)) // quicker than ever
+		near("by its steps", tr.Progress(), 0.64, 6*time.Second)
 		clock = clock.Add(2 * time.Second)
-		tr.apply(executing("3"))
-		near("at the next", tr.progress(), 0.8, 4*time.Second)
+		tr.Apply(executing("3"))
+		near("at the next", tr.Progress(), 0.8, 4*time.Second)
 		clock = clock.Add(time.Hour)
-		near("overdue", tr.progress(), 0.99, 0)
+		near("overdue", tr.Progress(), 0.99, 0)
 	})
 	t.Run("what is cached counts as done", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
-		tr.apply(api.Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1", "2", "3", "4"}})
+		tr.Apply(api.Event{Type: "execution_cached", PromptID: "p", Nodes: []string{"1", "2", "3", "4"}})
 		check(t, tr, "", 1)
 	})
 }
@@ -186,8 +185,8 @@ func FuzzTracker(f *testing.F) {
 		}
 		tr := testTracker()
 		e.PromptID = "p"
-		tr.apply(e)
-		if p := tr.progress(); p.Fraction < 0 || p.Fraction > 1 {
+		tr.Apply(e)
+		if p := tr.Progress(); p.Fraction < 0 || p.Fraction > 1 {
 			t.Errorf("fraction %v", p.Fraction)
 		}
 	})

@@ -1,9 +1,10 @@
-package comfy
+package loras
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,17 +17,16 @@ import (
 )
 
 const (
-	loraFolder     = "loras"
-	triggerTime    = 3 * time.Second // of reading LoRA files at a time; what is left is read the next time
-	triggerTries   = 3               // of reading one file
-	maxTriggers    = 5000            // LoRAs that are remembered
-	maxTriggerText = 200             // bytes: a phrase, not a prompt
+	readTime   = 3 * time.Second // of reading files at a time; what is left is read the next time
+	tries      = 3               // of reading one file
+	maxFiles   = 5000            // that are remembered
+	maxTrigger = 200             // bytes: a phrase, not a prompt
 )
 
-// triggers are the words by which LoRAs are triggered, as their files say.
-type triggers struct {
+// Triggers are the words by which LoRAs are triggered, as their files say. It is safe for concurrent use; the zero value works.
+type Triggers struct {
 	mu    sync.Mutex
-	words map[string]trigger // by file, as engines name it
+	files map[string]trigger // as engines name them
 }
 
 type trigger struct {
@@ -34,79 +34,81 @@ type trigger struct {
 	tries int // that are left to read it; 0: it is read, or given up
 }
 
-// Trigger gives the words that the file of a LoRA says trigger it, or "". A file that is not known yet is read at one of the next
-// Refreshes, which then calls OnChange.
-func (f *Fleet) Trigger(file string) string {
-	f.triggers.mu.Lock()
-	defer f.triggers.mu.Unlock()
-	t, known := f.triggers.words[file]
-	if !known && len(f.triggers.words) < maxTriggers {
-		f.triggers.words[file] = trigger{tries: triggerTries}
-	}
-	return t.words
-}
-
-// unread lists the files that were asked for and are not read yet.
-func (t *triggers) unread() []string {
+// Of gives the words that a file says trigger it, or "". One that is not known yet is read at one of the next Reads.
+func (t *Triggers) Of(file string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var files []string
-	for file, known := range t.words {
-		if known.tries > 0 {
-			files = append(files, file)
+	known, ok := t.files[file]
+	if !ok && len(t.files) < maxFiles {
+		if t.files == nil {
+			t.files = make(map[string]trigger)
+		}
+		t.files[file] = trigger{tries: tries}
+	}
+	return known.words
+}
+
+// Retry has files without words read again, since there are servers now that nobody has asked, or other files.
+func (t *Triggers) Retry() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for file, known := range t.files {
+		if known.words == "" {
+			t.files[file] = trigger{tries: tries}
 		}
 	}
-	slices.Sort(files)
-	return files
 }
 
-func (t *triggers) keep(file, words string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.words[file] = trigger{words: words}
-}
-
-func (t *triggers) fail(file string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.words[file] = trigger{tries: t.words[file].tries - 1}
-}
-
-// readTriggers asks the engines for what is unread, and tells whether there are words that nobody knew.
-func (f *Fleet) readTriggers(ctx context.Context) (found bool) {
-	ctx, cancel := context.WithTimeout(ctx, triggerTime)
+// Read asks for what is unread, and tells whether there are words that nobody knew.
+func (t *Triggers) Read(ctx context.Context, log *slog.Logger, ask func(ctx context.Context, file string) (api.Metadata, error)) (found bool) {
+	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	for _, file := range f.triggers.unread() {
-		meta, err := f.loraMetadata(ctx, file)
+	for _, file := range t.unread() {
+		meta, err := ask(limited, file)
 		if ctx.Err() != nil {
 			return found
 		}
 		if err != nil {
-			f.cfg.Logger.Debug("a LoRA's metadata can't be read", "file", file, "error", err)
-			f.triggers.fail(file)
-			continue
+			log.Debug("a LoRA's metadata can't be read", "file", file, "error", err)
+			t.fail(file)
+		} else {
+			words := triggerWords(meta)
+			t.keep(file, words)
+			found = found || words != ""
 		}
-		words := triggerWords(meta)
-		f.triggers.keep(file, words)
-		found = found || words != ""
+		if limited.Err() != nil {
+			return found
+		}
 	}
 	return found
 }
 
-// loraMetadata asks one engine after the other, since not all have every file. It is empty where all of them have none.
-func (f *Fleet) loraMetadata(ctx context.Context, file string) (api.Metadata, error) {
-	var failed error
-	for _, e := range f.engines {
-		if !e.knowledge().up() || e.endpoint != nil {
-			continue
+// unread lists the files that were asked for and are not read yet, those last that could not be read.
+func (t *Triggers) unread() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var files []string
+	for file, known := range t.files {
+		if known.tries > 0 {
+			files = append(files, file)
 		}
-		meta, err := e.Client.ModelMetadata(ctx, loraFolder, file)
-		if len(meta) > 0 {
-			return meta, nil
-		}
-		failed = errors.Join(failed, err)
 	}
-	return nil, failed
+	slices.SortFunc(files, func(a, b string) int {
+		return cmp.Or(t.files[b].tries-t.files[a].tries, strings.Compare(a, b))
+	})
+	return files
+}
+
+func (t *Triggers) keep(file, words string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files[file] = trigger{words: words}
+}
+
+func (t *Triggers) fail(file string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files[file] = trigger{tries: t.files[file].tries - 1}
 }
 
 // triggerWords reads by which words a LoRA is triggered: what its author wrote (modelspec.trigger_phrase, ss_trigger_words), else the first tag that stood
@@ -127,7 +129,7 @@ func phrase(text string) string {
 		text = strings.Join(list, ", ")
 	}
 	text = strings.Trim(plain.Line(text), " ,")
-	if len(text) > maxTriggerText || plain.HoldsKey(text) {
+	if len(text) > maxTrigger || plain.HoldsKey(text) {
 		return ""
 	}
 	return text

@@ -1,4 +1,5 @@
-package comfy
+// Package loras tells what LoRAs are called and by which words they are triggered: as the operator says, or else as their files do.
+package loras
 
 import (
 	"encoding/json"
@@ -17,9 +18,9 @@ type Lora struct {
 	Words *string `json:"words"`
 }
 
-// ParseLoras reads what is known of LoRAs: {"detail.safetensors": {"label": "More detail", "words": "intricate detail"}}. A file in
+// Parse reads what is known of LoRAs: {"detail.safetensors": {"label": "More detail", "words": "intricate detail"}}. A file in
 // a folder is named with it, or without where the name is only there once.
-func ParseLoras(data []byte) (map[string]Lora, error) {
+func Parse(data []byte) (map[string]Lora, error) {
 	var loras map[string]Lora
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	d.DisallowUnknownFields()
@@ -29,9 +30,9 @@ func ParseLoras(data []byte) (map[string]Lora, error) {
 	return loras, nil
 }
 
-// describeLoras labels the choices that are known LoRAs, and has the words that trigger them go into the prompt: the operator's, else those that the
-// files name.
-func (w *Workflows) describeLoras(tool *registry.Tool) {
+// Describe labels the choices of a tool that are known LoRAs, and has the words that trigger them go into the prompt: the operator's, else those that
+// trigger gives for a file.
+func Describe(tool *registry.Tool, known map[string]Lora, trigger func(file string) string) {
 	prompt := promptOf(tool.InputSchema)
 	places, _ := tool.Metadata[registry.InputPlaces].(map[string]any)
 	for i := range tool.InputSchema {
@@ -40,15 +41,18 @@ func (w *Workflows) describeLoras(tool *registry.Tool) {
 		words := map[string]string{}
 		for j := range f.Choices {
 			file, _ := f.Choices[j].Value.(string)
-			known := w.knownLora(file)
-			if known.Label != "" {
-				f.Choices[j].Label = known.Label
+			lora, ok := known[file]
+			if !ok {
+				lora = known[file[strings.LastIndexAny(file, `/\`)+1:]]
+			}
+			if lora.Label != "" {
+				f.Choices[j].Label = lora.Label
 			}
 			switch {
-			case known.Words != nil:
-				words[file] = *known.Words
+			case lora.Words != nil:
+				words[file] = *lora.Words
 			case strings.HasSuffix(place, ".lora_name") && path.Ext(file) == ".safetensors":
-				words[file] = w.cfg.Fleet.Trigger(file)
+				words[file] = trigger(file)
 			}
 		}
 		maps.DeleteFunc(words, func(_, text string) bool { return text == "" })
@@ -56,14 +60,6 @@ func (w *Workflows) describeLoras(tool *registry.Tool) {
 			f.Words = &registry.ChoiceWords{Into: prompt, Of: words}
 		}
 	}
-}
-
-// knownLora is what the operator says of a file.
-func (w *Workflows) knownLora(file string) Lora {
-	if known, ok := w.cfg.Loras[file]; ok {
-		return known
-	}
-	return w.cfg.Loras[path.Base(slashed(file))]
 }
 
 // promptOf is the input that takes the prompt: that of this name, else the first one that takes any text.
