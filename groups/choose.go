@@ -55,12 +55,19 @@ func TermsOf(ctx context.Context, pool *pgxpool.Pool, id string) (t Terms, err e
 	return t, nil
 }
 
-const termsSQL = `
-	SELECT g.id::text, g.pays, g.day_budget, g.month_budget, g.member_budget, g.guest_runs, coalesce(p.id::text, ''), coalesce(p.ends_at, 'epoch')
-	FROM groups g LEFT JOIN group_parties p ON p.group_id = g.id AND p.ended_at IS NULL`
+const (
+	termsColumns = `g.id::text, g.pays, g.day_budget, g.month_budget, g.member_budget, g.guest_runs, coalesce(p.id::text, ''), coalesce(p.ends_at, 'epoch')`
+	termsTables  = ` FROM groups g LEFT JOIN group_parties p ON p.group_id = g.id AND p.ended_at IS NULL`
+	termsSQL     = `SELECT ` + termsColumns + termsTables
+)
+
+// columns are where termsColumns are scanned to.
+func (t *Terms) columns() []any {
+	return []any{&t.ID, &t.Pays, &t.Day, &t.Month, &t.Member, &t.GuestRuns, &t.Party, &t.PartyEnds}
+}
 
 func scanTerms(row pgx.CollectableRow) (t Terms, err error) {
-	err = row.Scan(&t.ID, &t.Pays, &t.Day, &t.Month, &t.Member, &t.GuestRuns, &t.Party, &t.PartyEnds)
+	err = row.Scan(t.columns()...)
 	return t, err
 }
 

@@ -70,13 +70,7 @@ type Contribution struct {
 // Sponsor adds to the wallet of a group, which is opened where there is none. A person's wallet that does not cover it is
 // billing.ErrInsufficient, and nothing is given then.
 func (s *Store) Sponsor(ctx context.Context, c Contribution) error {
-	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
-		group, err := s.open(ctx, tx, c.Place, c.Chat)
-		if err != nil {
-			return err
-		}
-		return s.give(ctx, tx, c, group, "given to a group")
-	})
+	err := s.contribute(ctx, c, "given to a group", func(_ pgx.Tx, group string) (string, error) { return group, nil })
 	if err != nil {
 		return fmt.Errorf("sponsor %s %s: %w", c.Place.Kind, c.Place.ID, err)
 	}
@@ -86,31 +80,42 @@ func (s *Store) Sponsor(ctx context.Context, c Contribution) error {
 // StartParty makes a fund that pays for all that is asked for in a group, until it is empty or the time is over. Where a party is under way the
 // fund grows, and it lasts until the later of both times. Errors: as of Sponsor.
 func (s *Store) StartParty(ctx context.Context, c Contribution, until time.Time) error {
-	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
-		group, err := s.open(ctx, tx, c.Place, c.Chat)
-		if err != nil {
-			return err
-		}
+	err := s.contribute(ctx, c, "given to a party", func(tx pgx.Tx, group string) (party string, err error) {
 		if err := s.endParty(ctx, tx, group, dueSQL); err != nil {
-			return err
+			return "", err
 		}
-		var party string
 		err = tx.QueryRow(ctx, `
 			INSERT INTO group_parties (id, group_id, ends_at, chat) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (group_id) WHERE ended_at IS NULL DO UPDATE SET ends_at = greatest(group_parties.ends_at, excluded.ends_at) RETURNING id::text`,
 			uuid.NewString(), group, until, c.Chat).Scan(&party)
 		if err != nil {
-			return err
+			return "", err
 		}
-		if err := s.cfg.Ledger.EnsureWallet(ctx, tx, party); err != nil {
-			return err
-		}
-		return s.give(ctx, tx, c, party, "given to a party")
+		return party, s.cfg.Ledger.EnsureWallet(ctx, tx, party)
 	})
 	if err != nil {
 		return fmt.Errorf("start a party in %s %s: %w", c.Place.Kind, c.Place.ID, err)
 	}
 	return nil
+}
+
+// contribute gives to a fund of a group, once: a repeat opens no wallet and begins no party either.
+func (s *Store) contribute(ctx context.Context, c Contribution, note string, to func(tx pgx.Tx, group string) (fund string, err error)) error {
+	return postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
+		var given bool
+		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM group_gifts WHERE key = $1)`, c.Key).Scan(&given); err != nil || given {
+			return err
+		}
+		group, err := s.open(ctx, tx, c.Place, c.Chat)
+		if err != nil {
+			return err
+		}
+		fund, err := to(tx, group)
+		if err != nil {
+			return err
+		}
+		return s.give(ctx, tx, c, fund, note)
+	})
 }
 
 // open finds the open wallet of a place, or opens one, and locks its row. The rows of groups are locked before what runs lock.

@@ -41,6 +41,17 @@ func outputRef(value any) (ref output, is bool, err error) {
 	return ref, true, nil
 }
 
+// OutputOf makes a value of an input that is an output of an earlier leg.
+func OutputOf(leg int, name string) map[string]any {
+	return map[string]any{outputKey: map[string]any{"leg": leg, "name": name}}
+}
+
+// ReadOutput reads a value that OutputOf made; is is false for any other.
+func ReadOutput(value any) (leg int, name string, is bool) {
+	ref, is, err := outputRef(value)
+	return ref.Leg, ref.Name, is && err == nil
+}
+
 // eachOutput calls f for all references within a value.
 func eachOutput(value any, f func(output) error) error {
 	ref, is, err := outputRef(value)

@@ -309,8 +309,8 @@ func TestFundsEnd(t *testing.T) {
 		c := newCrowd(t, func(*groups.Terms) {}, nil)
 		c.start(t)
 		host, user := c.user(t, 10*cent), c.user(t, 10*cent)
-		until := time.Now().Add(time.Hour)
-		if err := c.StartParty(t.Context(), c.gift(host, 5*cent), until); err != nil {
+		until, gift := time.Now().Add(time.Hour), c.gift(host, 5*cent)
+		if err := c.StartParty(t.Context(), gift, until); err != nil {
 			t.Fatal(err)
 		}
 		run := c.accept(t, c.here(t, user))
@@ -327,6 +327,9 @@ func TestFundsEnd(t *testing.T) {
 		}
 		if told := c.tend(t); len(told) != 0 {
 			t.Errorf("told again of %+v", told)
+		}
+		if err := c.StartParty(t.Context(), gift, until.Add(time.Hour)); err != nil || c.terms(t).Party != "" {
+			t.Errorf("asked for again, the party goes on: %v", err)
 		}
 		c.wantBalance(t, host, 9*cent, 0)
 		c.wantBalance(t, user, 10*cent, 0)

@@ -40,8 +40,8 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if times == 1 {
 		return start.Proceed(ctx, t, anew(t, run, tool))
 	}
-	if refused, err := tooMany(ctx, t, times); refused || err != nil {
-		return turn.Nothing, err
+	if hint := tooMany(t, times); hint != nil {
+		return turn.Nothing, start.HintOr(ctx, t, hint, nil)
 	}
 	drafts := make([]input.Draft, times)
 	for i := range drafts {

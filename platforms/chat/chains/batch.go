@@ -2,9 +2,6 @@ package chains
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -31,14 +28,10 @@ func BatchCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		return turn.Nothing, err
 	}
 	drafts, hint, err := read(ctx, t, tool, rest)
-	var many *tooManyError
-	switch {
-	case errors.As(err, &many):
-		_, err = tooMany(ctx, t, many.n)
-		return turn.Nothing, err
-	case hint != nil || err != nil:
+	if hint != nil || err != nil {
 		return turn.Nothing, start.HintOr(ctx, t, hint, err)
-	case len(drafts) == 0:
+	}
+	if len(drafts) == 0 {
 		return turn.Nothing, t.Tell(ctx, "batch.how")
 	}
 	return propose(ctx, t, tool, drafts)
@@ -53,18 +46,12 @@ func firstWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// tooManyError says that there are more inputs than a batch may have.
-type tooManyError struct{ n int }
-
-func (e *tooManyError) Error() string { return fmt.Sprintf("%d inputs are too many for a batch", e.n) }
-
-// tooMany tells somebody who asks for more runs than the house lets a batch have.
-func tooMany(ctx context.Context, t *turn.Turn, n int) (bool, error) {
-	most := t.Services.Missions.MaxBatch()
-	if n <= most {
-		return false, nil
+// tooMany is for who asks for more runs than the house lets a batch have; nil: it lets it have so many.
+func tooMany(t *turn.Turn, n int) chat.Text {
+	if most := t.Services.Missions.MaxBatch(); n > most {
+		return t.Say.Text("batch.tooMany", "n", n, "most", most)
 	}
-	return true, t.Tell(ctx, "batch.tooMany", "n", n, "most", most)
+	return nil
 }
 
 // read makes a draft of each input. A hint says what is wrong with one.
@@ -73,8 +60,8 @@ func read(ctx context.Context, t *turn.Turn, tool *registry.Tool, text string) (
 	if len(files) == 0 && t.In.ReplyTo != nil {
 		files = t.In.ReplyTo.Attachments
 	}
-	if i := slices.IndexFunc(files, isTable); i >= 0 && len(files) == 1 {
-		return readTable(ctx, t, tool, text, files[i])
+	if len(files) == 1 && isTable(files[0]) {
+		return readTable(ctx, t, tool, text, files[0])
 	}
 	if len(files) > 0 {
 		return readFiles(ctx, t, tool, text, files)
@@ -93,24 +80,27 @@ const separator = " | "
 func linesOf(t *turn.Turn, tool *registry.Tool, text string) (shared string, lines []string) {
 	first, below, several := strings.Cut(text, "\n")
 	if !several {
-		lines = strings.Split(first, separator)
-	} else {
-		lines = strings.Split(below, "\n")
-		if values, hint := start.Options(t, tool, first); hint == nil && len(values) > 0 {
-			shared = first
-		} else {
-			lines = append([]string{first}, lines...)
+		return "", splitLines(strings.ReplaceAll(first, separator, "\n"))
+	}
+	if values, hint := start.Options(t, tool, first); hint == nil && len(values) > 0 {
+		return first, splitLines(below)
+	}
+	return "", splitLines(text)
+}
+
+func splitLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
 		}
 	}
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return shared, slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	return lines
 }
 
 func readLines(ctx context.Context, t *turn.Turn, tool *registry.Tool, shared string, lines []string) (drafts []input.Draft, hint chat.Text, err error) {
-	if len(lines) > t.Services.Missions.MaxBatch() {
-		return nil, nil, &tooManyError{len(lines)}
+	if hint := tooMany(t, len(lines)); hint != nil {
+		return nil, hint, nil
 	}
 	for i, line := range lines {
 		d := start.NewDraft(t, tool)
@@ -132,8 +122,8 @@ func atInput(t *turn.Turn, i int, hint chat.Text) chat.Text {
 
 // readFiles makes a draft of each file; the text is for all of them.
 func readFiles(ctx context.Context, t *turn.Turn, tool *registry.Tool, text string, files []chat.Attachment) (drafts []input.Draft, hint chat.Text, err error) {
-	if len(files) > t.Services.Missions.MaxBatch() {
-		return nil, nil, &tooManyError{len(files)}
+	if hint := tooMany(t, len(files)); hint != nil {
+		return nil, hint, nil
 	}
 	for i, file := range files {
 		d := start.NewDraft(t, tool)

@@ -2,6 +2,7 @@ package chains
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/signalbox/signalbox/missions"
@@ -45,7 +46,7 @@ func nameFor(c missions.Chain, line []runs.Run, f registry.InputField, leg missi
 	for _, e := range c.Exposed {
 		other, _ := line[e.Leg-1].Tool.InputSchema.Get(e.Input)
 		same := other.Type == f.Type && other.Multiple == f.Multiple && !f.Type.IsMedia()
-		if same && e.Leg != leg.Order && c.Legs[e.Leg-1].Inputs[e.Input] == leg.Inputs[f.Name] {
+		if same && e.Leg != leg.Order && reflect.DeepEqual(c.Legs[e.Leg-1].Inputs[e.Input], leg.Inputs[f.Name]) {
 			return e.Name
 		}
 		if e.Name == f.Name {
@@ -57,16 +58,13 @@ func nameFor(c missions.Chain, line []runs.Run, f registry.InputField, leg missi
 
 // made replaces a file that one of the runs before has made by that output. own tells that no part of the value is such a file.
 func made(value any, before []runs.Run) (replaced any, own bool) {
-	list, several := value.([]any)
-	if !several {
-		list = []any{value}
-	}
+	list := each(value)
 	outputs := make([]any, len(list))
 	own = true
 	for i, one := range list {
 		outputs[i] = one
 		if leg, name := maker(one, before); leg >= 0 {
-			outputs[i], own = map[string]any{"$output": map[string]any{"leg": leg + 1, "name": name}}, false
+			outputs[i], own = missions.OutputOf(leg+1, name), false
 		}
 	}
 	switch {
@@ -76,6 +74,14 @@ func made(value any, before []runs.Run) (replaced any, own bool) {
 		return outputs, false
 	}
 	return outputs[0], false
+}
+
+// each are the values of an input that may take several.
+func each(value any) []any {
+	if list, several := value.([]any); several {
+		return list
+	}
+	return []any{value}
 }
 
 // maker finds the last of some runs that made a file, and as which of its outputs; -1: none of them.
@@ -100,11 +106,7 @@ func madeFor(run runs.Run, known []runs.Run) (found []runs.Run) {
 		}
 	}
 	for _, value := range run.Inputs {
-		list, several := value.([]any)
-		if !several {
-			list = []any{value}
-		}
-		for _, one := range list {
+		for _, one := range each(value) {
 			if i, _ := maker(one, before); i >= 0 {
 				found = append(found, before[i])
 			}

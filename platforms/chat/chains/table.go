@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/start"
@@ -45,7 +47,11 @@ func readTable(ctx context.Context, t *turn.Turn, tool *registry.Tool, text stri
 	}
 	rows, err := parseTable(data)
 	if err != nil {
-		return nil, chat.Lines(t.Say.Text("batch.unreadable", "limit", maxTable>>20), chat.Plain(err.Error())), nil
+		hint := t.Say.Text("batch.unreadable", "limit", maxTable>>20)
+		if t.Say.Language() == i18n.Fallback { // said in English
+			hint = chat.Lines(hint, chat.Plain(err.Error()))
+		}
+		return nil, hint, nil
 	}
 	if len(rows) < 2 {
 		return nil, t.Say.Text("batch.noRows"), nil
@@ -54,8 +60,8 @@ func readTable(ctx context.Context, t *turn.Turn, tool *registry.Tool, text stri
 	if hint != nil {
 		return nil, hint, nil
 	}
-	if len(rows)-1 > t.Services.Missions.MaxBatch() {
-		return nil, nil, &tooManyError{len(rows) - 1}
+	if hint := tooMany(t, len(rows)-1); hint != nil {
+		return nil, hint, nil
 	}
 	for i, row := range rows[1:] {
 		d := start.NewDraft(t, tool)
@@ -83,17 +89,8 @@ func fetch(ctx context.Context, t *turn.Turn, file chat.Attachment) ([]byte, err
 	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
-func splitLines(text string) []string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// parseTable reads CSV with the separator that its header has most of: spreadsheets write commas, semicolons or tabs.
+// parseTable reads CSV with the separator that its header has most of: spreadsheets write commas, semicolons or tabs. They write rows of
+// nothing, too, which are left out.
 func parseTable(data []byte) ([][]string, error) {
 	header, _, _ := bytes.Cut(data, []byte("\n"))
 	r := csv.NewReader(bytes.NewReader(data))
@@ -103,7 +100,8 @@ func parseTable(data []byte) ([][]string, error) {
 		}
 	}
 	r.TrimLeadingSpace = true
-	return r.ReadAll()
+	rows, err := r.ReadAll()
+	return slices.DeleteFunc(rows, func(row []string) bool { return strings.TrimSpace(strings.Join(row, "")) == "" }), err
 }
 
 // columns finds the input that each column is for, by its name or by what people read.

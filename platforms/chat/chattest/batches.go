@@ -2,12 +2,14 @@ package chattest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // batches are the ways to do again and to do many times.
@@ -148,7 +150,7 @@ func table(rows ...string) File {
 }
 
 func batchOfTable(s *scene) {
-	s.send(Post{Text: "/batch painter", Files: []File{table("\ufeffPrompt;steps;Tiled", `"a cat; asleep";7;yes`, "a dog;;")}})
+	s.send(Post{Text: "/batch painter", Files: []File{table("\ufeffPrompt;steps;Tiled", `"a cat; asleep";7;yes`, ";;", "a dog;;")}})
 	s.press(s.labelled("Go ahead", "2 × Painter", "a cat; asleep"), "Go ahead")
 	cat, dog := s.callOf("a cat; asleep"), s.callOf("a dog")
 	s.input(cat, "steps", "7")
@@ -170,6 +172,8 @@ func batchRefused(s *scene) {
 	s.AwaitText(s.room, "no input “colour”", "prompt")
 	s.send(Post{Text: "/batch painter", Files: []File{table("steps", "7")}})
 	s.AwaitText(s.room, "Input 1", "prompt is missing")
+	s.send(Post{Text: "/batch painter", Files: []File{table("prompt,steps", "a cat")}})
+	s.AwaitText(s.room, "can't read this file", "line 2")
 	s.noRun()
 }
 
@@ -314,8 +318,9 @@ func saveLine(s *scene) {
 	if n := s.pictures(); n != before+1 {
 		s.t.Errorf("%d pictures came of it, want one", n-before)
 	}
-	if run := s.LastRun(); run.Tool.Kind == missions.ChainKind && run.Quote.High == 0 {
-		s.t.Error("it had no price")
+	list, err := s.Runs.List(s.t.Context(), runs.Filter{Limit: 10})
+	if i := slices.IndexFunc(list, func(r runs.Run) bool { return r.Tool.Kind == missions.ChainKind }); err != nil || i < 0 || list[i].Quote.High == 0 {
+		s.t.Errorf("it had no price: %v", err)
 	}
 }
 

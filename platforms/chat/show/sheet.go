@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"io"
 	"strconv"
+	"sync"
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/font"
@@ -38,7 +39,7 @@ func (d *Deliverer) Sheet(ctx context.Context, s *Platform, v Voice, pictures []
 	down := (len(pictures) + across - 1) / across
 	sheet := image.NewRGBA(image.Rect(0, 0, across*(sheetCell+sheetGap)+sheetGap, down*(sheetCell+sheetGap)+sheetGap))
 	draw.Draw(sheet, sheet.Bounds(), image.White, image.Point{}, draw.Src)
-	name := sha256.New()
+	face, name := numberFace(), sha256.New()
 	for i, p := range pictures {
 		corner := image.Pt(sheetGap+i%across*(sheetCell+sheetGap), sheetGap+i/across*(sheetCell+sheetGap))
 		if err := d.drawSmall(ctx, sheet, image.Rectangle{Min: corner, Max: corner.Add(image.Pt(sheetCell, sheetCell))}, p.Ref); err != nil {
@@ -46,7 +47,7 @@ func (d *Deliverer) Sheet(ctx context.Context, s *Platform, v Voice, pictures []
 		} else {
 			ok = true
 		}
-		drawNumber(sheet, corner, p.Number)
+		drawNumber(sheet, face, corner, p.Number)
 		fmt.Fprintln(name, p.Number, p.Ref)
 	}
 	var b bytes.Buffer
@@ -76,9 +77,11 @@ func (d *Deliverer) drawSmall(ctx context.Context, sheet draw.Image, field image
 	return nil
 }
 
-// drawNumber writes a number on a dark field in the upper left of a picture.
-func drawNumber(sheet draw.Image, corner image.Point, n int) {
-	parsed, err := opentype.Parse(gobold.TTF)
+var numberFont = sync.OnceValues(func() (*opentype.Font, error) { return opentype.Parse(gobold.TTF) })
+
+// numberFace is what the numbers of one sheet are written in.
+func numberFace() font.Face {
+	parsed, err := numberFont()
 	if err != nil {
 		panic(err) // the font comes with the program
 	}
@@ -86,6 +89,11 @@ func drawNumber(sheet draw.Image, corner image.Point, n int) {
 	if err != nil {
 		panic(err)
 	}
+	return face
+}
+
+// drawNumber writes a number on a dark field in the upper left of a picture.
+func drawNumber(sheet draw.Image, face font.Face, corner image.Point, n int) {
 	text := strconv.Itoa(n)
 	width := font.MeasureString(face, text).Ceil()
 	mark := image.Rect(0, 0, max(sheetMark, width+16), sheetMark).Add(corner)

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -81,7 +81,7 @@ func (v Voice) steps(parts []registry.Part) chat.Text {
 		for _, in := range part.Inputs {
 			one = chat.Lines(one, chat.Plain(in.Label+": "+v.partValue(in)))
 		}
-		said = chat.Join("\n\n", said, chat.Lines(one, v.partPrice(part)))
+		said = chat.Join("\n\n", said, chat.Lines(one, chat.Plain(words.PartPrice(v.Voice, part))))
 	}
 	return said
 }
@@ -94,15 +94,4 @@ func (v Voice) partValue(in registry.PartInput) string {
 		return string(in.Type)
 	}
 	return chat.Brief(in.Value, longestShown)
-}
-
-func (v Voice) partPrice(part registry.Part) chat.Text {
-	most, err := billing.ParseUSD(part.CostUSD)
-	switch {
-	case err != nil: // it is ours, and a number
-		return chat.Plain("$" + part.CostUSD)
-	case most == 0:
-		return v.Text("price.free")
-	}
-	return v.Text("price.exact", "price", v.Between(most, most))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // Tool starts a tool with what came after its command, with files, and with what is replied to.
@@ -93,11 +94,15 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 
 // CallContext says for whom and where a run is asked for, as far as the platform tells. A group that has a site asks for that.
 func CallContext(ctx context.Context, t *turn.Turn) (registry.CallContext, error) {
-	here, err := t.Site(ctx)
-	return registry.CallContext{
-		SiteID:    here.Slug,
+	where := registry.CallContext{
 		SessionID: Conversation(t), Region: cmp.Or(t.In.Region, registry.RegionOf(t.In.From.Language)), DeviceKind: t.In.DeviceKind, Shared: t.In.Chat.Kind != chat.ChatPrivate,
-	}, err
+	}
+	if t.SiteVisit().Group == (users.Place{}) {
+		return where, nil // there is the house's only
+	}
+	here, err := t.Site(ctx)
+	where.SiteID = here.Slug
+	return where, err
 }
 
 // Conversation names the place where people speak, among those of all platforms.

@@ -158,28 +158,11 @@ func fill(leg *missions.DraftLeg, tool registry.Tool, posted url.Values) (expose
 		default:
 			step, name, _ := strings.Cut(from, ".")
 			if n, err := strconv.Atoi(step); err == nil && name != "" {
-				leg.Inputs[f.Name] = reference(n, name)
+				leg.Inputs[f.Name] = missions.OutputOf(n, name)
 			}
 		}
 	}
 	return exposed
-}
-
-// reference is an output of a step as a value.
-func reference(step int, name string) map[string]any {
-	return map[string]any{"$output": map[string]any{"leg": step, "name": name}}
-}
-
-// referred reads a value that is an output of a step.
-func referred(value any) (step int, name string, ok bool) {
-	object, _ := value.(map[string]any)
-	inner, ok := object["$output"].(map[string]any)
-	if !ok {
-		return 0, "", false
-	}
-	step, err := strconv.Atoi(fmt.Sprint(inner["leg"]))
-	name, _ = inner["name"].(string)
-	return step, name, err == nil && name != ""
 }
 
 // valueOf reads a value as it was typed; what is no plain value is typed as JSON.
@@ -215,12 +198,12 @@ func remove(c *missions.Chain, order int) {
 		leg := &c.Legs[i]
 		leg.Order, leg.DependsOn = i+1, []int{}
 		for name, value := range leg.Inputs {
-			step, output, is := referred(value)
+			step, output, is := missions.ReadOutput(value)
 			switch {
 			case is && step == order:
 				delete(leg.Inputs, name)
 			case is && step > order:
-				leg.Inputs[name] = reference(step-1, output)
+				leg.Inputs[name] = missions.OutputOf(step-1, output)
 			}
 		}
 	}
@@ -289,7 +272,7 @@ func choiceOf(c missions.Chain, leg missions.DraftLeg, field registry.InputField
 	if given {
 		ch.From, ch.Value = fixed, typed(value)
 	}
-	if step, name, is := referred(value); is {
+	if step, name, is := missions.ReadOutput(value); is {
 		ch.From, ch.Value = place(step, name), ""
 	}
 	for _, e := range c.Exposed {

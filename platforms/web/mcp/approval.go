@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -215,7 +216,7 @@ func told(v i18n.Voice, text *strings.Builder, p registry.Preview) {
 		text.WriteString("\n" + v.Line("confirm.more", "n", more))
 	}
 	for i, part := range p.Parts {
-		fmt.Fprintf(text, "\n%d. %s, $%s at most", i+1, part.Name, part.CostUSD)
+		fmt.Fprintf(text, "\n%d. %s · %s", i+1, part.Name, words.PartPrice(v, part))
 	}
 }
 

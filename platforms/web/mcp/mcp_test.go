@@ -820,8 +820,9 @@ func TestPreview(t *testing.T) {
 		return registry.Result{Outputs: []registry.Output{registrytest.Text("story", "done")}}, nil
 	})
 	does := registry.CapabilityWrite
+	var parts []registry.Part
 	h.slow.Previews(func(registry.Call) (registry.Preview, error) {
-		return registry.Preview{Capability: does, Message: "Delete 1 post?", Touches: []registry.Touch{{Kind: "post", ID: "7", Title: "Hello", Version: "1"}}}, nil
+		return registry.Preview{Capability: does, Message: "Delete 1 post?", Touches: []registry.Touch{{Kind: "post", ID: "7", Title: "Hello", Version: "1"}}, Parts: parts}, nil
 	})
 	h.tools.Set(registrytest.Tool("remove", func(t *registry.Tool) {
 		t.CommandName, t.OutputSchema = "", registry.OutputSchema{{Name: "story", Type: "text"}}
@@ -846,6 +847,19 @@ func TestPreview(t *testing.T) {
 		if calls := h.slow.Calls(); len(calls) != 1 || calls[0].Preview == nil || calls[0].Preview.Touches[0].Version != "1" {
 			t.Errorf("carried out as %+v", calls)
 		}
+	})
+	t.Run("the steps of a call are told with their prices in the person's language", func(t *testing.T) {
+		account, key := h.person(t, "leser", 0)
+		if err := h.users.SetLanguage(t.Context(), account, "de"); err != nil {
+			t.Fatal(err)
+		}
+		parts = []registry.Part{{Name: "Grow", CostUSD: "0.042"}, {Name: "Look", CostUSD: "0"}}
+		person := &answers{action: "decline"}
+		call(t, h.connect(t, versions[0], key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "remove", prompt("confirmed"))
+		if len(person.asked) != 1 || !strings.Contains(person.asked[0], "\n1. Grow · Preis: 0,042\u00a0$\n2. Look · Kostenlos") {
+			t.Errorf("asked was %q", person.asked)
+		}
+		parts = nil
 	})
 	t.Run("D96 what only shows it runs by itself", func(t *testing.T) {
 		does = registry.CapabilityRead
