@@ -62,12 +62,9 @@ func faultAt(line int, format string, args ...any) error {
 	return &fault{line, fmt.Sprintf(format, args...)}
 }
 
-// read reads a file. collections are the slugs of those that the site has.
-func read(file string, content []byte, collections []string) (document, error) {
+// parse makes a document of what a file says.
+func parse(file string, content []byte, collections []string) (document, error) {
 	d := document{file: file}
-	if len(content) > maxFile {
-		return d, faultAt(0, "it has %d bytes: at most %d are taken", len(content), maxFile)
-	}
 	content = bytes.ReplaceAll(bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF")), []byte("\r\n"), []byte("\n"))
 	if !utf8.Valid(content) {
 		return d, faultAt(1+bytes.Count(content[:firstInvalid(content)], []byte("\n")), "it is no text in UTF-8")
