@@ -37,40 +37,6 @@ ALTER TABLE site_image_uses DROP CONSTRAINT site_image_uses_kind_check;
 ALTER TABLE site_image_uses ADD CONSTRAINT site_image_uses_kind_check CHECK (kind IN ('section', 'entry', 'translation'));
 CREATE TRIGGER site_uses AFTER INSERT OR UPDATE OR DELETE ON site_translations FOR EACH ROW EXECUTE FUNCTION site_note_uses('translation');
 
--- Visitors find in each language what they see in it: what it does not say is said in the site's own.
-ALTER TABLE site_words ADD COLUMN locale text NOT NULL DEFAULT ''; -- empty: the site's own
-ALTER TABLE site_words DROP CONSTRAINT site_words_pkey, ADD PRIMARY KEY (kind, item_id, locale);
-
--- +goose StatementBegin
--- The site's row is locked so that of two changes to one page the later one sees the earlier one.
-CREATE OR REPLACE FUNCTION site_put_words(of_kind text, item uuid, site uuid) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM sites WHERE id = site FOR NO KEY UPDATE;
-    DELETE FROM site_words WHERE kind = of_kind AND item_id = item;
-    IF of_kind = 'page' THEN
-        INSERT INTO site_words (kind, item_id, site_id, locale, words)
-            SELECT 'page', p.id, p.site_id, l.locale, site_words_in(coalesce(nullif(l.title, ''), p.name), jsonb_agg(s.content || coalesce(l.content -> s.id::text, '{}') ORDER BY s.position))
-            FROM site_pages p JOIN site_sections s ON s.page_id = p.id AND s.status = 'published' AND NOT s.hidden
-                CROSS JOIN LATERAL (
-                    SELECT '' AS locale, '' AS title, '{}'::jsonb AS content
-                    UNION ALL SELECT t.locale, t.title, t.content FROM site_translations t WHERE t.page_id = p.id AND t.status = 'published') l
-            WHERE p.id = item AND coalesce(p.meta ->> 'access', '') <> 'members' GROUP BY p.id, l.locale, l.title;
-    ELSE
-        INSERT INTO site_words (kind, item_id, site_id, locale, words)
-            SELECT 'entry', e.id, e.site_id, l.locale, site_words_in(coalesce(nullif(l.title, ''), e.title), jsonb_build_array(l.about, e.category, e.content || l.content))
-            FROM site_entries e
-                CROSS JOIN LATERAL (
-                    SELECT '' AS locale, '' AS title, e.excerpt AS about, '{}'::jsonb AS content
-                    UNION ALL SELECT t.locale, t.title, t.about, t.content FROM site_translations t WHERE t.entry_id = e.id AND t.status = 'published') l
-            WHERE e.id = item AND e.status = 'published';
-    END IF;
-END $$;
--- +goose StatementEnd
-
--- One of the two columns is null and names nothing.
-CREATE TRIGGER site_words_of_page AFTER INSERT OR DELETE OR UPDATE OF title, content, status ON site_translations FOR EACH ROW EXECUTE FUNCTION site_note_words('page', 'page_id');
-CREATE TRIGGER site_words_of_entry AFTER INSERT OR DELETE OR UPDATE OF title, about, content, status ON site_translations FOR EACH ROW EXECUTE FUNCTION site_note_words('entry', 'entry_id');
-
 -- A language and a page, a collection or the site of a group have not the same address.
 -- +goose StatementBegin
 CREATE FUNCTION site_locale_free() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -103,30 +69,6 @@ DROP TRIGGER site_locale ON site_collections;
 DROP TRIGGER site_locale ON site_pages;
 DROP FUNCTION site_locale_free();
 DROP TABLE site_translations;
-DELETE FROM site_words WHERE locale <> '';
-ALTER TABLE site_words DROP COLUMN locale, ADD PRIMARY KEY (kind, item_id);
-
--- +goose StatementBegin
-CREATE OR REPLACE FUNCTION site_put_words(of_kind text, item uuid, site uuid) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM FROM sites WHERE id = site FOR NO KEY UPDATE;
-    IF of_kind = 'page' THEN
-        INSERT INTO site_words (kind, item_id, site_id, words)
-            SELECT 'page', p.id, p.site_id, site_words_in(p.name, jsonb_agg(s.content ORDER BY s.position))
-            FROM site_pages p JOIN site_sections s ON s.page_id = p.id AND s.status = 'published' AND NOT s.hidden
-            WHERE p.id = item AND coalesce(p.meta ->> 'access', '') <> 'members' GROUP BY p.id
-            ON CONFLICT (kind, item_id) DO UPDATE SET words = excluded.words;
-    ELSE
-        INSERT INTO site_words (kind, item_id, site_id, words)
-            SELECT 'entry', e.id, e.site_id, site_words_in(e.title, jsonb_build_array(e.excerpt, e.category, e.content)) FROM site_entries e WHERE e.id = item AND e.status = 'published'
-            ON CONFLICT (kind, item_id) DO UPDATE SET words = excluded.words;
-    END IF;
-    IF NOT FOUND THEN
-        DELETE FROM site_words WHERE kind = of_kind AND item_id = item;
-    END IF;
-END $$;
--- +goose StatementEnd
-
 DELETE FROM site_history WHERE kind = 'translation';
 DELETE FROM site_image_uses WHERE kind = 'translation';
 ALTER TABLE site_image_uses DROP CONSTRAINT site_image_uses_kind_check;

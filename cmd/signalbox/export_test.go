@@ -26,7 +26,7 @@ import (
 var notExported = map[string]string{
 	"chat_deliveries.account_id": "results under way: runs.json has them", "chat_keyboards.account_id": "what buttons stand for, to the program", "chat_prompts.account_id": "what a chat waits for, for minutes",
 	"chat_marks.account_id": "which messages were answered", "chat_questions.account_id": "what a chat waits for, for minutes", "user_link_codes.user_id": "a secret, for minutes", "web_answers.account_id": "answers to requests, for a day",
-	"payment_guesses.account_id": "a count, for an hour", "site_shown.account_id": "what was last shown before a change, for minutes", "asset_uses.account_id": "a view", "asset_uses_missions.account_id": "a view",
+	"payment_guesses.account_id": "a count, for an hour", "site_shown.account_id": "what was last shown before a change, for minutes", "asset_uses.account_id": "a view", "asset_uses_missions.account_id": "a view", "asset_uses_before_exports.account_id": "a view",
 	"exports.account_id": "the archives themselves",
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -54,16 +53,12 @@ func (c *contents) importFolder(ctx context.Context, slug string, files fs.FS, r
 	site := c.store.In(to, "")
 	return folder.Import(ctx, files, folder.Config{
 		Content: site, Links: c.public.Of(slug), Language: to.Language, Replace: replace,
-		Keep: func(ctx context.Context, content []byte, name string) (string, error) {
-			return c.tools.KeepPicture(ctx, "", name, bytes.NewReader(content))
+		Keep: func(ctx context.Context, content io.Reader, name string) (string, error) {
+			return c.tools.KeepPicture(ctx, "", name, content)
 		},
-		Fetch: func(ctx context.Context, address string) ([]byte, error) {
+		Fetch: func(ctx context.Context, address string) (io.ReadCloser, error) {
 			body, _, err := c.media.OpenMedia(ctx, address)
-			if err != nil {
-				return nil, err
-			}
-			defer body.Close()
-			return io.ReadAll(body)
+			return body, err
 		},
 		Add: func(ctx context.Context, image store.Image) error { return c.tools.AddImage(ctx, site, "", image) },
 	}, tell)

@@ -149,11 +149,11 @@ func TestUsesKnowAllTables(t *testing.T) {
 		"runs.sources", "runs.quote", "runs.receipt", "runs.error", "runs.ticket", "runs.context", "run_copies.ticket",
 	}
 	rows, err := b.pool.Query(t.Context(), `
+		WITH RECURSIVE parts (view) AS (SELECT 'asset_uses'::text UNION SELECT p.table_name::text COLLATE "default" FROM parts JOIN information_schema.view_table_usage p ON p.view_name = parts.view)
 		SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 		WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.data_type IN ('json', 'jsonb')
 			AND NOT EXISTS (SELECT FROM information_schema.view_column_usage u
-				WHERE (u.view_name = 'asset_uses' OR u.view_name IN (SELECT p.table_name FROM information_schema.view_table_usage p WHERE p.view_name = 'asset_uses'))
-				AND u.table_name = c.table_name AND u.column_name = c.column_name)`)
+				WHERE u.view_name IN (SELECT view FROM parts) AND u.table_name = c.table_name AND u.column_name = c.column_name)`)
 	if err != nil {
 		t.Fatal(err)
 	}

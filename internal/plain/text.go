@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Text drops what must not travel from a file to people, agents and terminals: control characters,
@@ -84,6 +86,21 @@ func Slug(s, joint string) string {
 		gap = true
 	}
 	return strings.Trim(b.String(), "_-")
+}
+
+// Address makes a part of an address of a title: lower-case letters without their accents, digits and hyphens. It is empty where the title's script
+// has none of them.
+func Address(title string) string {
+	bare := strings.Map(func(r rune) rune {
+		switch {
+		case r == '_':
+			return '-'
+		case unicode.Is(unicode.Mn, r): // an accent
+			return -1
+		}
+		return r
+	}, norm.NFD.String(strings.ReplaceAll(strings.ToLower(title), "ß", "ss")))
+	return Slug(bare, "-")
 }
 
 // Quote shows a name from a file in a message: bounded and without control characters.

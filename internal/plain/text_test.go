@@ -14,6 +14,8 @@ func TestText(t *testing.T) {
 		{"no rune is cut in two", Cut("aö", 2), "a"},
 		{"a name in a message", Quote("a\nb"), `"a b"`},
 		{"a slug", Slug(" What to Draw? ", "_"), "what_to_draw"},
+		{"a part of an address", Address("_Grüße, Zoë: straße_1!"), "grusse-zoe-strasse-1"},
+		{"a title in another script gives none", Address("Кружки"), ""},
 		{"keys are hidden", HideKeys("use hf_abcdefghijklmnopqrstuv now"), "use *** now"},
 	} {
 		if c.got != c.want {

@@ -74,6 +74,15 @@ func TestLayouts(t *testing.T) {
 		b.must(t, "delete-shape", in{"shapeId": second})
 		b.wantBox(t, "the copy is first now", copied, 100, 50, 50, 40)
 	})
+	t.Run("E97 E109 what is put into a group of a flex board keeps its distances, and the group its place", func(t *testing.T) {
+		b, board, first, second := row(t, in{"columnGap": 10})
+		last := b.must(t, "create-rectangle", in{"width": 30, "height": 30, "parentId": board}).id
+		group := b.must(t, "group-shapes", in{"shapeIds": []any{first, second}}).id
+		b.wantBox(t, "the group", group, 100, 50, 120, 40)
+		b.wantBox(t, "the first", first, 100, 50, 50, 40)
+		b.wantBox(t, "the second", second, 160, 50, 60, 20)
+		b.wantBox(t, "the last", last, 230, 50, 30, 30)
+	})
 	t.Run("E97 boards within boards: one that fits its content, and one that fills", func(t *testing.T) {
 		b := newBench(t)
 		page := b.must(t, "create-board", at4(0, 0, 300, 200, "flex", in{"dir": "column", "rowGap": 10, "topPadding": 10})).id

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
@@ -142,18 +140,5 @@ func slugFor(ctx context.Context, t *turn.Turn, title string) (string, error) {
 
 // slugOf makes lower-case letters, digits and hyphens of a title. What has none in its script gives "".
 func slugOf(title string) string {
-	var b strings.Builder
-	for _, r := range norm.NFD.String(strings.ReplaceAll(strings.ToLower(title), "ß", "ss")) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r):
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= slugLength {
-			break
-		}
-	}
-	return strings.Trim(b.String(), "-")
+	return strings.TrimRight(plain.Cut(plain.Address(title), slugLength), "-")
 }

@@ -93,12 +93,11 @@ func (f Flex) lines(items []Item, sizes []Pair[float64]) []line {
 	lines := []line{{}}
 	for n := range items {
 		last := &lines[len(lines)-1]
-		longer := append(slices.Clone(last.items), n)
-		if f.Wrap && !f.Fit[main] && len(last.items) > 0 && f.taken(longer, items, sizes) > f.inner(main)+1e-6 {
+		last.items = append(last.items, n)
+		if f.Wrap && !f.Fit[main] && len(last.items) > 1 && f.taken(last.items, items, sizes) > f.inner(main)+1e-6 {
+			last.items = last.items[:len(last.items)-1]
 			lines = append(lines, line{items: []int{n}})
-			continue
 		}
-		last.items = longer
 	}
 	return lines
 }

@@ -34,9 +34,7 @@ func (s *Scene) Align(ids []string, axis, direction string) ([]*Shape, error) {
 		}
 		s.shift(sh, by)
 	}
-	for _, sh := range shapes {
-		s.fit(sh)
-	}
+	s.fit(shapes...)
 	return shapes, nil
 }
 
@@ -79,9 +77,7 @@ func (s *Scene) Distribute(ids []string, axis string) ([]*Shape, error) {
 		s.shift(sh, by)
 		at += length + gap
 	}
-	for _, sh := range shapes {
-		s.fit(sh)
-	}
+	s.fit(shapes...)
 	return shapes, nil
 }
 

@@ -37,12 +37,13 @@ func (s *Scene) gather(kind Type, shapes []*Shape, name string) (*Shape, error) 
 	if err := s.add(g); err != nil {
 		return nil, err
 	}
-	for _, m := range members {
-		old := s.shapes[m.Parent]
+	left := make([]*Shape, len(members))
+	for i, m := range members {
+		left[i] = s.shapes[m.Parent]
 		s.place(m, g.ID, len(s.kids[g.ID]))
-		s.fit(old)
 	}
 	s.place(g, g.Parent, at-1)
+	s.fit(left...)
 	return g, nil
 }
 

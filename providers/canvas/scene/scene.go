@@ -1,7 +1,9 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -191,9 +193,16 @@ func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(one string) bool { return one == id })
 }
 
-// fit lays the boxes of the groups that hold a shape round what they hold, and lays out what the boards hold.
-func (s *Scene) fit(sh *Shape) {
-	for ; sh != nil; sh = s.shapes[sh.Parent] {
+// fit lays the boxes of the groups that hold shapes round what they hold, and lays out what the boards hold: each once, the inner ones first.
+func (s *Scene) fit(shapes ...*Shape) {
+	depths := map[*Shape]int{}
+	for _, sh := range shapes {
+		path := s.path(sh)
+		for i, one := range path {
+			depths[one] = len(path) - i
+		}
+	}
+	for _, sh := range slices.SortedFunc(maps.Keys(depths), func(a, b *Shape) int { return cmp.Or(cmp.Compare(depths[b], depths[a]), cmp.Compare(a.ID, b.ID)) }) {
 		switch sh.Type {
 		case Group:
 			s.fitGroup(sh)

@@ -191,9 +191,7 @@ func (s *Scene) ApplyTokens(ids []string, assignments []Assignment) ([]*Shape, e
 			}
 		}
 	}
-	for _, sh := range shapes {
-		s.fit(sh)
-	}
+	s.fit(shapes...)
 	return shapes, nil
 }
 

@@ -60,6 +60,14 @@ func (t *tree) Root(sh *Shape) *Shape {
 	return sh
 }
 
+// path is a shape with all that hold it, the inner ones first.
+func (t *tree) path(sh *Shape) (path []*Shape) {
+	for ; sh != nil; sh = t.shapes[sh.Parent] {
+		path = append(path, sh)
+	}
+	return path
+}
+
 // index is a shape's place among its siblings, from the bottom.
 func (t *tree) index(sh *Shape) int { return slices.Index(t.kids[sh.Parent], sh.ID) }
 

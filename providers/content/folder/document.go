@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"golang.org/x/text/unicode/norm"
+
+	"github.com/signalbox/signalbox/internal/plain"
 )
 
 // Bounds of a file, in bytes.
@@ -62,12 +62,9 @@ func faultAt(line int, format string, args ...any) error {
 	return &fault{line, fmt.Sprintf(format, args...)}
 }
 
-// read reads a file. collections are the slugs of those that the site has.
-func read(file string, content []byte, collections []string) (document, error) {
+// parse makes a document of what a file says.
+func parse(file string, content []byte, collections []string) (document, error) {
 	d := document{file: file}
-	if len(content) > maxFile {
-		return d, faultAt(0, "it has %d bytes: at most %d are taken", len(content), maxFile)
-	}
 	content = bytes.ReplaceAll(bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF")), []byte("\r\n"), []byte("\n"))
 	if !utf8.Valid(content) {
 		return d, faultAt(1+bytes.Count(content[:firstInvalid(content)], []byte("\n")), "it is no text in UTF-8")
@@ -182,7 +179,7 @@ func (d *document) place(collections []string) {
 			d.date, name = &at, found[2]
 		}
 	}
-	d.slug = slugOf(name)
+	d.slug = plain.Address(name)
 }
 
 // collectionOf is the slug of the collection that a folder may stand for.
@@ -205,23 +202,6 @@ const (
 	blog      = "blog"
 )
 
-// slugOf makes a slug of a name.
-func slugOf(name string) string {
-	var b strings.Builder
-	for _, r := range norm.NFD.String(strings.ToLower(name)) {
-		switch {
-		case r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			b.WriteRune(r)
-		case r == 'ß':
-			b.WriteString("ss")
-		case unicode.Is(unicode.Mn, r): // an accent
-		default:
-			b.WriteByte('-')
-		}
-	}
-	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
-}
-
 // take reads one field of the head.
 func (d *document) take(field *ast.MappingValueNode, collections []string) error {
 	name, line := field.Key.GetToken().Value, field.Key.GetToken().Position.Line
@@ -233,7 +213,7 @@ func (d *document) take(field *ast.MappingValueNode, collections []string) error
 		if err := v.text(&d.slug); err != nil {
 			return err
 		}
-		if d.slug = strings.Trim(d.slug, "/"); d.slug != slugOf(d.slug) || d.slug == "" {
+		if d.slug = strings.Trim(d.slug, "/"); d.slug != plain.Address(d.slug) || d.slug == "" {
 			return faultAt(line, "slug: %q is none: expected lower-case letters, digits and hyphens, such as about-us", d.slug)
 		}
 	case "date", "publishdate":

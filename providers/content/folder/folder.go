@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -24,9 +25,9 @@ import (
 type Config struct {
 	Content store.Content
 	// Keep stores a picture and gives its id. A file that is no picture is an error.
-	Keep func(ctx context.Context, content []byte, name string) (id string, err error)
+	Keep func(ctx context.Context, content io.Reader, name string) (id string, err error)
 	// Fetch gives a picture from elsewhere.
-	Fetch func(ctx context.Context, address string) (content []byte, err error)
+	Fetch func(ctx context.Context, address string) (content io.ReadCloser, err error)
 	// Add puts a stored picture into the site, unless it is there.
 	Add func(ctx context.Context, image store.Image) error
 	// Links gives the paths of what the files become.
@@ -80,7 +81,7 @@ func Import(ctx context.Context, files fs.FS, cfg Config, tell func(Result)) err
 	if err != nil {
 		return err
 	}
-	r := run{Config: cfg, files: files, collections: collections, addresses: map[string]string{}, pictures: map[string]string{}, pages: map[string]string{}}
+	r := run{Config: cfg, files: files, collections: collections, addresses: map[string]string{}, pictures: map[string]kept{}, pages: map[string]string{}}
 	for _, d := range r.readAll(names, tell) {
 		result, err := r.put(ctx, d)
 		if err != nil {
@@ -136,7 +137,7 @@ type run struct {
 	files       fs.FS
 	collections []store.Collection
 	addresses   map[string]string // paths of what files become, by file
-	pictures    map[string]string // ids of pictures, by where they come from
+	pictures    map[string]kept   // by where they come from
 	pages       map[string]string // ids of the pages that stand for folders
 }
 
@@ -148,13 +149,7 @@ func (r *run) readAll(names []string, tell func(Result)) (good []document) {
 	}
 	by := map[string]string{}
 	for _, name := range names {
-		content, err := fs.ReadFile(r.files, name)
-		var d document
-		if err != nil {
-			d.file = name
-		} else {
-			d, err = read(name, content, slugs)
-		}
+		d, err := r.read(name, slugs)
 		if strings.EqualFold(d.locale, r.Language) {
 			d.locale = ""
 		}
@@ -175,6 +170,20 @@ func (r *run) readAll(names []string, tell func(Result)) (good []document) {
 	}
 	slices.SortStableFunc(good, func(a, b document) int { return min(len(a.locale), 1) - min(len(b.locale), 1) }) // the site's own language first
 	return good
+}
+
+// read reads a file. collections are the slugs of those that the site has.
+func (r *run) read(name string, collections []string) (document, error) {
+	file, err := r.open(name, maxFile)
+	if err != nil {
+		return document{file: name}, err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return document{file: name}, err
+	}
+	return parse(name, content, collections)
 }
 
 // result tells of a document.

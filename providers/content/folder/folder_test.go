@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -35,12 +36,13 @@ var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 // desk is a site that folders come into.
 type desk struct {
 	*contenttest.House
-	t    *testing.T
-	away map[string][]byte // pictures elsewhere
+	t       *testing.T
+	away    map[string][]byte // pictures elsewhere
+	fetched []string          // their addresses, as they were asked for
 }
 
 func newDesk(t *testing.T) *desk {
-	return &desk{contenttest.New(t), t, map[string][]byte{}}
+	return &desk{House: contenttest.New(t), t: t, away: map[string][]byte{}}
 }
 
 // bring imports a folder and gives what was told, by file.
@@ -50,12 +52,13 @@ func (d *desk) bring(files fstest.MapFS, replace bool) map[string]folder.Result 
 	told := map[string]folder.Result{}
 	err := folder.Import(d.t.Context(), files, folder.Config{
 		Content: site, Links: links{}, Language: "en", Replace: replace, Now: func() time.Time { return noon },
-		Keep: func(ctx context.Context, content []byte, name string) (string, error) {
-			return d.KeepPicture(ctx, "", name, bytes.NewReader(content))
+		Keep: func(ctx context.Context, content io.Reader, name string) (string, error) {
+			return d.KeepPicture(ctx, "", name, content)
 		},
-		Fetch: func(_ context.Context, address string) ([]byte, error) {
+		Fetch: func(_ context.Context, address string) (io.ReadCloser, error) {
+			d.fetched = append(d.fetched, address)
 			if content, there := d.away[address]; there {
-				return content, nil
+				return io.NopCloser(bytes.NewReader(content)), nil
 			}
 			return nil, errors.New("404 Not Found")
 		},
@@ -243,6 +246,21 @@ func TestImport(t *testing.T) {
 	})
 }
 
+func TestPicturesFromElsewhereAreAskedForOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.away["https://pictures.example/far.png"] = picture(t, 1)
+	text := "# A page\n\n![far](https://pictures.example/far.png) ![gone](https://pictures.example/gone.png)\n"
+	for name, r := range d.bring(fstest.MapFS{"one.md": file(text), "two.md": file(text)}, false) {
+		if r.Outcome != folder.Added || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "gone.png stays a link: 404") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if len(d.fetched) != 2 {
+		t.Errorf("asked for %q", d.fetched)
+	}
+}
+
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -268,6 +286,7 @@ func TestBrokenFiles(t *testing.T) {
 		"outside.md":      {"# a\n\n![x](../../etc/passwd)\n", 3, "is not there"},
 		"svg.md":          {"# a\n\n![x](x.svg)\n", 3, "svg"},
 		"bytes.md":        {"# a\n\xff", 2, "UTF-8"},
+		"large.md":        {strings.Repeat("# a\n", 1<<20+1), 0, "at most 4194304"},
 		"zero.md":         {"# a\n\n\x00", 3, "zero byte"},
 		"posts/_index.md": {"# Posts\n", 0, "would hide the list of the collection blog"},
 		"glossary.md":     {"# Words\n", 0, "would hide the list of the collection glossary"},

@@ -1,9 +1,11 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"path"
@@ -81,34 +83,48 @@ func (r *run) picture(ctx context.Context, d *document, address, alt string, lin
 	return id, nil
 }
 
+// kept is what became of a picture when it was asked for first.
+type kept struct {
+	id  string
+	err error
+}
+
 // stored gives the id of a picture: of a file of the folder or, without a name, of an address elsewhere.
-func (r *run) stored(ctx context.Context, name, address string) (id string, err error) {
-	key := name
-	if name == "" {
-		key = address
+func (r *run) stored(ctx context.Context, name, address string) (string, error) {
+	key := cmp.Or(name, address)
+	if one, known := r.pictures[key]; known {
+		return one.id, one.err
 	}
-	if id, known := r.pictures[key]; known {
-		return id, nil
-	}
-	var content []byte
+	var one kept
+	var content io.ReadCloser
 	if name == "" {
-		content, err = r.Fetch(ctx, address)
+		content, one.err = r.Fetch(ctx, address)
 	} else {
-		var info fs.FileInfo
-		if info, err = fs.Stat(r.files, name); err == nil && info.Size() > maxPicture {
-			return "", fmt.Errorf("it has %d bytes: at most %d are taken", info.Size(), maxPicture)
-		}
-		if err == nil {
-			content, err = fs.ReadFile(r.files, name)
-		}
+		content, one.err = r.open(name, maxPicture)
 	}
-	if err == nil {
-		id, err = r.Keep(ctx, content, path.Base(key))
+	if one.err == nil {
+		one.id, one.err = r.Keep(ctx, content, path.Base(key))
+		content.Close()
 	}
-	if err == nil {
-		r.pictures[key] = id
+	r.pictures[key] = one
+	return one.id, one.err
+}
+
+// open opens a file of the folder that has at most so many bytes.
+func (r *run) open(name string, most int64) (fs.File, error) {
+	file, err := r.files.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	return id, err
+	info, err := file.Stat()
+	if err == nil && info.Size() > most {
+		err = faultAt(0, "it has %d bytes: at most %d are taken", info.Size(), most)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // roots are the folders that other programs serve as the top of a site.

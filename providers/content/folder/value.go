@@ -16,8 +16,8 @@ type value struct {
 	node ast.Node
 }
 
-// plain gives a text, number or date as it is written.
-func plain(node ast.Node) (string, bool) {
+// scalar gives a text, number or date as it is written.
+func scalar(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:
 		return strings.TrimSpace(n.Value), true
@@ -32,7 +32,7 @@ func plain(node ast.Node) (string, bool) {
 }
 
 func (v value) text(to *string) error {
-	text, ok := plain(v.node)
+	text, ok := scalar(v.node)
 	if !ok {
 		return faultAt(v.line, "%s: expected a text", v.name)
 	}
@@ -43,11 +43,11 @@ func (v value) text(to *string) error {
 // texts reads a list, or a text with commas.
 func (v value) texts(to *[]string) error {
 	var all []string
-	if text, ok := plain(v.node); ok {
+	if text, ok := scalar(v.node); ok {
 		all = strings.Split(text, ",")
 	} else if list, ok := v.node.(*ast.SequenceNode); ok {
 		for _, node := range list.Values {
-			text, ok := plain(node)
+			text, ok := scalar(node)
 			if !ok {
 				return faultAt(node.GetToken().Position.Line, "%s: expected a list of texts", v.name)
 			}
@@ -86,7 +86,7 @@ func moment(text string) (time.Time, error) {
 }
 
 func (v value) date(to **time.Time) error {
-	text, ok := plain(v.node)
+	text, ok := scalar(v.node)
 	if text == "" && ok {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (v value) date(to **time.Time) error {
 // picture reads a file's name, or an object with one and the words for it.
 func (v value) picture(to *picture) error {
 	to.line = v.line
-	if text, ok := plain(v.node); ok {
+	if text, ok := scalar(v.node); ok {
 		to.address = text
 		return nil
 	}
