@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -323,6 +324,44 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 	if len(report.Problems) != 3 { // two accounts off their entries, and the holds
 		t.Errorf("got %s", report)
+	}
+}
+
+// TestCheckIsQuickWhateverPostgresBelieves checks the books of many people with open holds as Postgres sees them right after a burst: its
+// statistics are of a house without people.
+func TestCheckIsQuickWhateverPostgresBelieves(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := b.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func() time.Duration {
+		t.Helper()
+		began := time.Now()
+		if report := b.balances(t); report.OpenHolds != 5000 {
+			t.Error(report)
+		}
+		return time.Since(began)
+	}
+	exec(`ALTER TABLE ledger_accounts SET (autovacuum_enabled = off)`)
+	exec(`ALTER TABLE ledger_transfers SET (autovacuum_enabled = off)`)
+	exec(`ANALYZE ledger_accounts`)
+	exec(`WITH people AS (SELECT gen_random_uuid() AS id FROM generate_series(1, 5000)),
+		a AS (INSERT INTO ledger_accounts (kind, owner) SELECT unnest(ARRAY['wallet', 'hold']), id FROM people RETURNING id, kind, owner)
+		INSERT INTO ledger_transfers (key, kind, owner, amount, note, accounts, amounts)
+			SELECT 'grant:' || owner, 'grant', owner, 1, '', ARRAY[1, id], ARRAY[-1, 1] FROM a WHERE kind = 'wallet'`)
+	exec(`ANALYZE ledger_transfers`)
+	exec(`INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, accounts, amounts)
+		SELECT 'hold:' || w.owner, 'hold', w.owner, w.owner, 1, '', ARRAY[w.id, h.id], ARRAY[-1, 1]
+		FROM ledger_accounts w JOIN ledger_accounts h ON h.owner = w.owner AND h.kind = 'hold' WHERE w.kind = 'wallet'`)
+	exec(`UPDATE ledger_accounts SET balance = CASE kind WHEN 'hold' THEN 1 WHEN 'credit' THEN -5000 ELSE 0 END`)
+	misled := check()
+	exec(`ANALYZE`)
+	if informed := check(); misled > 10*informed {
+		t.Errorf("%v, with statistics %v", misled, informed)
 	}
 }
 

@@ -5,47 +5,47 @@ package blocklist
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // List is what is looked for. The zero value and nil find nothing. It does not change and may be used by many at a time.
 type List struct {
-	words    []word
+	words    [len(readings)]map[rune][]*word // as each reading spells them, by their first letter
 	patterns []*regexp.Regexp
 }
 
-// word is an entry of the list of words.
+// word is an entry of letters alone, with the places at which one of its words ends and another begins.
 type word struct {
-	written string
-	as      []skeleton // as it may be read
-}
-
-// skeleton is an entry of letters alone, with the places at which one of its words ends and another begins.
-type skeleton struct {
+	entry   string // as it stands in the list
 	letters string
 	ends    map[int]bool // by bytes of letters
 	prefix  bool
 }
 
+// maxSteps bounds the patterns of a list together, as they are compiled: a repetition such as {1000} multiplies what stands before it.
+const maxSteps = 100_000
+
 // Parse reads an entry a line; empty lines, and those that begin with #, say nothing. A word is found as a whole word, with * behind it as
 // the beginning of one. A pattern is a regular expression (RE2), which looks at the text in lower case and without accents.
 func Parse(words, patterns string) (*List, error) {
 	l := &List{}
-	for _, entry := range lines(words) {
-		w := word{written: entry}
-		for _, one := range readings {
-			if s := skeletonOf(entry, one); s.letters != "" {
-				w.as = append(w.as, s)
+	for i := range l.words {
+		l.words[i] = map[rune][]*word{}
+		for _, entry := range lines(words) {
+			w := wordOf(entry, readings[i])
+			if w.letters == "" {
+				return nil, fmt.Errorf("%.60q: found no letters, expected a word", entry)
 			}
+			first := firstOf(w.letters)
+			l.words[i][first] = append(l.words[i][first], w)
 		}
-		if w.as == nil {
-			return nil, fmt.Errorf("%.60q: found no letters, expected a word", entry)
-		}
-		l.words = append(l.words, w)
 	}
+	steps := 0
 	for _, entry := range lines(patterns) {
 		p, err := regexp.Compile("(?i)" + entry)
 		if err != nil {
@@ -54,9 +54,25 @@ func Parse(words, patterns string) (*List, error) {
 		if p.MatchString("") {
 			return nil, fmt.Errorf("%.60q finds every text, expected a pattern that needs a letter", entry)
 		}
+		if steps += stepsOf(p); steps > maxSteps {
+			return nil, fmt.Errorf("%.60q: the patterns are too much to look for in each text, expected fewer of them or shorter repetitions", entry)
+		}
 		l.patterns = append(l.patterns, p)
 	}
 	return l, nil
+}
+
+// stepsOf is how many instructions a pattern is compiled to.
+func stepsOf(p *regexp.Regexp) int {
+	parsed, err := syntax.Parse(p.String(), syntax.Perl)
+	if err != nil {
+		panic(err) // it is compiled already
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		panic(err)
+	}
+	return len(program.Inst)
 }
 
 func lines(text string) (entries []string) {
@@ -68,27 +84,34 @@ func lines(text string) (entries []string) {
 	return entries
 }
 
-func skeletonOf(entry string, one rune) skeleton {
-	entry, prefix := strings.CutSuffix(entry, "*")
-	s := skeleton{ends: map[int]bool{}, prefix: prefix}
-	for _, t := range tokensOf(bare(entry), one) {
-		s.letters += t.letters
-		s.ends[len(s.letters)] = true
+func wordOf(entry string, one rune) *word {
+	text, prefix := strings.CutSuffix(entry, "*")
+	w := &word{entry: entry, ends: map[int]bool{}, prefix: prefix}
+	for _, t := range tokensOf(bare(text), one) {
+		w.letters += t.letters
+		w.ends[len(w.letters)] = true
 	}
-	return s
+	return w
+}
+
+func firstOf(letters string) rune {
+	first, _ := utf8.DecodeRuneInString(letters)
+	return first
 }
 
 // Find gives the entry that a text has, as it stands in the list.
 func (l *List) Find(text string) (entry string, found bool) {
-	if l == nil || len(l.words) == 0 && len(l.patterns) == 0 {
+	if l == nil || len(l.words[0]) == 0 && len(l.patterns) == 0 {
 		return "", false
 	}
 	text = bare(text)
 	for i, one := range readings {
 		tokens := tokensOf(text, one)
-		for _, w := range l.words {
-			if i < len(w.as) && w.as[i].isIn(tokens) {
-				return w.written, true
+		for j, t := range tokens {
+			for _, w := range l.words[i][firstOf(t.letters)] {
+				if w.begins(tokens[j:]) {
+					return w.entry, true
+				}
 			}
 		}
 	}
@@ -120,7 +143,7 @@ type token struct {
 }
 
 // readings are what 1, | and ! may stand for, the same throughout a text.
-var readings = []rune{'i', 'l'}
+var readings = [...]rune{'i', 'l'}
 
 // tokensOf splits a bare text. Digits and signs in a word stand for the letters that they look like. Signs of writing that knows no spaces
 // are a token each.
@@ -182,23 +205,20 @@ func partOfWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("@$|!", r)
 }
 
-// isIn reports whether tokens that follow each other spell the entry. Between two of them the entry has a gap as well, or there are only
-// marks, or a space beside a single letter, as in "b a d".
-func (s skeleton) isIn(tokens []token) bool {
-	for i := range tokens {
-		spelled := ""
-		for j := i; j < len(tokens); j++ {
-			t := tokens[j]
-			if j > i && t.apart && !s.ends[len(spelled)] && !t.single && !tokens[j-1].single {
-				break
-			}
-			spelled += t.letters
-			if spelled == s.letters || s.prefix && strings.HasPrefix(spelled, s.letters) {
-				return true
-			}
-			if !strings.HasPrefix(s.letters, spelled) {
-				break
-			}
+// begins reports whether tokens that follow each other, from the first on, spell the entry. Between two of them the entry has a gap as well,
+// or there are only marks, or a space beside a single letter, as in "b a d".
+func (w *word) begins(tokens []token) bool {
+	spelled := ""
+	for i, t := range tokens {
+		if i > 0 && t.apart && !w.ends[len(spelled)] && !t.single && !tokens[i-1].single {
+			return false
+		}
+		spelled += t.letters
+		if spelled == w.letters || w.prefix && strings.HasPrefix(spelled, w.letters) {
+			return true
+		}
+		if !strings.HasPrefix(w.letters, spelled) {
+			return false
 		}
 	}
 	return false

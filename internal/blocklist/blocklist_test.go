@@ -65,7 +65,7 @@ func TestFind(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
-	for _, bad := range [][2]string{{"---", ""}, {"*", ""}, {"", "("}, {"", "a*"}} {
+	for _, bad := range [][2]string{{"---", ""}, {"*", ""}, {"", "("}, {"", "a*"}, {"", strings.Repeat(`\pL{1000}`+"\n", 101)}} {
 		if l, err := Parse(bad[0], bad[1]); err == nil {
 			t.Errorf("%q: got %v", bad, l)
 		}
@@ -91,4 +91,22 @@ func FuzzFind(f *testing.F) {
 			t.Errorf("not found between %q and %q", before, after)
 		}
 	})
+}
+
+// BenchmarkFind looks through a prompt of two hundred words with a list of five thousand.
+func BenchmarkFind(b *testing.B) {
+	var words []string
+	for i := range 5000 {
+		words = append(words, string([]rune{rune('a' + i%26), rune('a' + i/26%26), rune('a' + i/676), 'x'}))
+	}
+	l, err := Parse(strings.Join(words, "\n"), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat("a red bicycle stands under the old lighthouse by the sea ", 20)
+	for b.Loop() {
+		if entry, found := l.Find(text); found {
+			b.Fatal(entry)
+		}
+	}
 }

@@ -48,7 +48,7 @@ var shared *browser
 // browser is a Chromium that is started when it is first needed.
 type browser struct {
 	start func() (context.Context, error)
-	stop  func()
+	end   func() // nil: it was not needed
 }
 
 // Main runs a package's tests with one browser for all, in which each tab has cookies and storage of its own. It is for TestMain, and gives
@@ -60,30 +60,41 @@ func Main(m *testing.M) int {
 }
 
 func newBrowser() *browser {
-	b := &browser{stop: func() {}}
-	b.start = sync.OnceValues(func() (context.Context, error) {
-		program, err := chromium()
-		if err != nil {
-			return nil, err
-		}
-		dir, err := os.MkdirTemp("", "browsertest")
-		if err != nil {
-			return nil, err
-		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
-			chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
-			chromedp.Flag("force-prefers-reduced-motion", true)) // pictures are taken of the end, not of a fade
-		allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
-		first, closeFirst := chromedp.NewContext(allocator)
-		b.stop = func() {
-			closeFirst()
-			end()
-			os.RemoveAll(dir)
-		}
-		return first, chromedp.Do(first)
-	})
+	b := &browser{}
+	b.start = sync.OnceValues(b.open)
 	return b
+}
+
+func (b *browser) open() (context.Context, error) {
+	program, err := chromium()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "browsertest")
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("force-prefers-reduced-motion", true)) // pictures are taken of the end, not of a fade
+	allocator, kill := chromedp.NewExecAllocator(context.Background(), options...)
+	first, _ := chromedp.NewContext(allocator)
+	b.end = func() {
+		closing, done := context.WithTimeout(first, 10*time.Second)
+		defer done()
+		chromedp.Cancel(closing) // it removes its own folder beside dir only where it is not killed
+		kill()
+		os.RemoveAll(dir)
+	}
+	return first, chromedp.Do(first)
+}
+
+// stop ends the browser and removes what it has written.
+func (b *browser) stop() {
+	if b.end != nil {
+		b.end()
+	}
 }
 
 // tab opens a tab that knows nothing of the others.
@@ -106,7 +117,7 @@ func Open(t testing.TB, w Window) context.Context {
 	b := shared
 	if b == nil {
 		b = newBrowser()
-		t.Cleanup(func() { b.stop() })
+		t.Cleanup(b.stop)
 	}
 	tab, closeTab := b.tab(t)
 	var reading sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -41,6 +42,19 @@ func TestTabsOfOneBrowser(t *testing.T) {
 			browsertest.Becomes(t, ctx, `document.querySelector("input").value === "hello" && document.hasFocus()`)
 		}
 	})
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTabsOfOneBrowser$")
+	again.Env = append(os.Environ(), "TMPDIR="+dir)
+	if said, err := again.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
 }
 
 func BenchmarkOpen(b *testing.B) {
