@@ -151,6 +151,7 @@ func (d *division) start(ctx context.Context, item int) {
 		d.mu.Lock()
 		delete(d.running, item)
 		d.mu.Unlock()
+		d.tell(shares) // this process may have taken the item again while its former work stood here
 	})
 }
 

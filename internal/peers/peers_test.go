@@ -149,6 +149,23 @@ func TestDivide(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 	})
+	t.Run("once work has ended it is looked anew, for what this process took again meanwhile", func(t *testing.T) {
+		t.Parallel()
+		p := New(postgrestest.New(t), slog.New(slog.NewTextHandler(t.Output(), nil)))
+		heard := p.hear(shares)
+		d := &division{Process: p, kind: "things", count: 1, running: map[int]context.CancelFunc{}, work: func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			return nil
+		}}
+		d.start(t.Context(), 0)
+		d.stop(0)
+		d.wait.Wait()
+		select {
+		case <-heard:
+		default:
+			t.Error("nobody looks: what was taken while its former work still stood here would be worked on by nobody")
+		}
+	})
 	t.Run("work that ends by itself ends the part with its error", func(t *testing.T) {
 		t.Parallel()
 		f := newFloor(t)
