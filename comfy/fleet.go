@@ -175,19 +175,23 @@ func (f *Fleet) httpClient(u *url.URL, headers http.Header) *http.Client {
 
 // Run keeps the fleet's knowledge fresh until ctx ends.
 func (f *Fleet) Run(ctx context.Context) {
-	ticker := time.NewTicker(healthInterval)
-	defer ticker.Stop()
-	count := time.NewTicker(countInterval)
-	defer count.Stop()
 	defer f.cfg.HTTPClient.CloseIdleConnections()
+	var wg sync.WaitGroup
+	wg.Go(func() { every(ctx, healthInterval, f.Refresh) })
+	wg.Go(func() { every(ctx, countInterval, f.countWaiting) }) // beside it, since a server that does not answer holds a round up
+	wg.Wait()
+}
+
+// every does something at an interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func(context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			f.Refresh(ctx)
-		case <-count.C:
-			f.countWaiting(ctx)
+			do(ctx)
 		}
 	}
 }
