@@ -132,7 +132,7 @@ func (s *Search) near(ctx context.Context, query string) map[string]float64 {
 	}
 	places := make([]place, 0, len(known.byTool))
 	for tool, v := range known.byTool {
-		places = append(places, place{tool, dot(asked[0], v)})
+		places = append(places, place{tool, embeddings.Dot(asked[0], v)})
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(b.dot, a.dot), cmp.Compare(a.tool, b.tool)) })
 	places = places[:min(len(places), nearest)]
@@ -161,16 +161,4 @@ func (s *Search) vectors(ctx context.Context, texts []string) ([][]float32, erro
 		made = append(made, vectors...)
 	}
 	return made, nil
-}
-
-// dot is how near two vectors of length 1 are: 1 where they are the same, 0 where one has nothing of the other.
-func dot(v, w []float32) float64 {
-	if len(v) != len(w) {
-		return 0
-	}
-	sum := 0.0
-	for i := range v {
-		sum += float64(v[i]) * float64(w[i])
-	}
-	return sum
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/providers/content/store"
 )
 
@@ -64,7 +65,7 @@ func (n *near) find(ctx context.Context, v visit, query string) ([]string, error
 	}
 	var places []place
 	for _, one := range vectors {
-		if cosine := dot(asked[0], one.Vector); cosine >= leastNear {
+		if cosine := embeddings.Dot(asked[0], one.Vector); cosine >= leastNear {
 			places = append(places, place{one.Image, cosine})
 		}
 	}
@@ -141,17 +142,6 @@ func (n *near) make(ctx context.Context, v visit, images []store.ImageVector) er
 // aboutImage is what a vector is made of.
 func aboutImage(i store.Image) string {
 	return strings.TrimSpace(strings.Join(distinct([]string{i.Description, nameWords(i.Filename), strings.Join(i.Tags, " "), strings.Join(i.Categories, " "), i.Origin}), "\n"))
-}
-
-// dot is the cosine of two vectors of length 1; those of different models have nothing in common.
-func dot(a, b []float32) (sum float64) {
-	if len(a) != len(b) {
-		return 0
-	}
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
 }
 
 // searchImages finds images by the words of a query and, where an embedding service is connected and answers, by its meaning as well. It

@@ -135,3 +135,20 @@ func items(texts []string) iter.Seq2[index.Item, error] {
 		}
 	}
 }
+
+func TestDot(t *testing.T) {
+	t.Parallel()
+	for n := range 33 {
+		a, b, want := make([]float32, n), make([]float32, n), 0.0
+		for i := range n {
+			a[i], b[i] = float32(i+1), float32(2*i-n)
+			want += float64(a[i]) * float64(b[i])
+		}
+		if got := embeddings.Dot(a, b); got != want {
+			t.Errorf("of %d members: %v, want %v", n, got, want)
+		}
+	}
+	if got := embeddings.Dot([]float32{1}, []float32{1, 0}); got != 0 {
+		t.Errorf("vectors of different models have %v in common", got)
+	}
+}

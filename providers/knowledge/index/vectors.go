@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 )
 
 // embedBatch is how many texts are embedded at once.
@@ -170,7 +172,7 @@ func (s *search) byMeaning(ctx context.Context, asked string) ([]hit, error) {
 			continue
 		}
 		for i, id := range v.ids {
-			near.add(hit{id, float64(dot(v.values[i*v.dimension:(i+1)*v.dimension], found[0]))})
+			near.add(hit{id, embeddings.Dot(v.values[i*v.dimension:(i+1)*v.dimension], found[0])})
 		}
 	}
 	return near.best(), nil
@@ -195,23 +197,6 @@ func (n *nearest) add(h hit) {
 func (n *nearest) best() []hit {
 	slices.SortFunc(n.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
 	return n.hits[:min(len(n.hits), candidates)]
-}
-
-// dot multiplies two vectors of one length. Several sums at once keep the processor busy: it is most of what a search takes where vectors are long.
-func dot(a, b []float32) float32 {
-	var s0, s1, s2, s3 float32
-	for len(a) >= 8 && len(b) >= 8 {
-		x, y := (*[8]float32)(a), (*[8]float32)(b)
-		s0 += x[0]*y[0] + x[4]*y[4]
-		s1 += x[1]*y[1] + x[5]*y[5]
-		s2 += x[2]*y[2] + x[6]*y[6]
-		s3 += x[3]*y[3] + x[7]*y[7]
-		a, b = a[8:], b[8:]
-	}
-	for i, x := range a {
-		s0 += x * b[i]
-	}
-	return s0 + s1 + s2 + s3
 }
 
 // vectorsOf gives the embeddings of a source as they are now; none where they are another model's.
