@@ -226,6 +226,18 @@ func TestGroupPays(t *testing.T) {
 		c.wantBalance(t, c.terms(t).ID, 8*cent, 2*cent)
 		c.wantBalance(t, user, 8*cent, 2*cent)
 	})
+	t.Run("a key whose limit is near warns, whoever pays", func(t *testing.T) {
+		t.Parallel()
+		for _, pays := range []groups.Pays{groups.MemberFirst, groups.GroupFirst} {
+			c := newCrowd(t, func(t *groups.Terms) { t.Pays = pays }, nil)
+			c.sponsor(t, 10*cent)
+			r := c.here(t, c.user(t, 10*cent))
+			r.Budget = runs.Budget{Name: "key:1", Limit: cent}
+			if run := c.accept(t, r); len(run.Warnings) != 1 || run.Warnings[0].Kind != runs.LimitBudget {
+				t.Errorf("%v: the run warns of %+v", pays, run.Warnings)
+			}
+		}
+	})
 	t.Run("guests have so many runs a day", func(t *testing.T) {
 		t.Parallel()
 		c := newCrowd(t, func(t *groups.Terms) { t.GuestRuns = 2 }, nil)

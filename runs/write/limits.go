@@ -172,11 +172,14 @@ func (u *usages) admit(a *Acceptance) {
 	if a.Refused = used.Refusal(price, u.now); a.Refused == nil {
 		a.Refused = u.draw(a)
 	}
+	a.Record.Warnings = nil
 	if a.Refused != nil || a.Record.Status != runs.StatusQueued {
 		return
 	}
 	used.Add(price)
-	a.Record.Warnings = used.Warnings()
+	if !choosesPayer(&a.Record) { // else they come with the payer
+		a.Record.Warnings = used.Warnings()
+	}
 	if budget := u.budgetUse(a); budget.Limit > 0 && budget.Near() {
 		a.Record.Warnings = append(a.Record.Warnings, budget)
 	}

@@ -133,11 +133,11 @@ func (u *usages) pays(r *store.Record, payer string) {
 	if payer == r.AccountID {
 		used.SpentDay += price
 		used.SpentMonth += price
-		r.Warnings = used.Warnings()
-		return
+	} else {
+		r.Payer = payer
 	}
-	r.Payer = payer
-	if g := u.groups[payer]; g != nil {
+	r.Warnings = append(r.Warnings, used.Warnings()...)
+	if g := u.groups[r.Payer]; g != nil {
 		g.add(r.AccountID, price)
 		for _, near := range g.terms.Near(g.spent(r.AccountID), u.now) {
 			r.Warnings = append(r.Warnings, limitUse(near))
