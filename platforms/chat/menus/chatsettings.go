@@ -121,7 +121,7 @@ func PressReach(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) erro
 
 // onChatSettings does something with a chat's settings and draws them anew, for those who run the chat.
 func onChatSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.Place) error) error {
-	if !t.ByAdmin(ctx) && !t.Account.Operator {
+	if !t.RunsHere(ctx) {
 		return t.Alert(ctx, "place.adminsOnly")
 	}
 	if err := t.Acknowledge(ctx); err != nil {

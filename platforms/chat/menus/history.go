@@ -170,20 +170,16 @@ func PressStopListed(ctx context.Context, t *turn.Turn, k store.Keyboard, n int)
 // WhyCommand tells where each value of a run came from, and what it cost: of the run whose message is replied to, else
 // of the last one. Where others read along, that is one that was asked for among them.
 func WhyCommand(ctx context.Context, t *turn.Turn) error {
-	filter := runs.Filter{AccountID: t.Account.ID, Limit: 1}
+	filter := runs.Filter{Limit: 1}
 	if t.ReadByOthers() || t.In.ReplyTo != nil {
-		filter.Limit = whyLooksBack
+		filter.Limit = looksBack
 	}
-	list, err := t.Services.Runs.List(ctx, filter)
+	here, list, err := lately(ctx, t, filter)
 	if err != nil {
-		return fmt.Errorf("find the last run: %w", err)
+		return err
 	}
 	if len(list) == 0 {
 		return t.Tell(ctx, "history.none")
-	}
-	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !askedHere(t, run) })
-	if t.ReadByOthers() {
-		list = here
 	}
 	run, ok, err := runRepliedTo(ctx, t, here, list)
 	if err != nil {
@@ -192,14 +188,26 @@ func WhyCommand(ctx context.Context, t *turn.Turn) error {
 	if ok {
 		return explainRun(ctx, t, run, chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}})
 	}
+	if t.ReadByOthers() {
+		list = here
+	}
 	if len(list) == 0 {
 		return t.Tell(ctx, "why.elsewhere")
 	}
 	return explainRun(ctx, t, list[0], t.Say.Text("why.title", "tool", list[0].Tool.DisplayName))
 }
 
-// whyLooksBack is among how many of the latest runs one of this chat is looked for.
-const whyLooksBack = 50
+// looksBack is among how many of the latest runs one of this chat is looked for.
+const looksBack = 50
+
+// lately lists the person's latest runs, and those of them that were asked for in this chat.
+func lately(ctx context.Context, t *turn.Turn, filter runs.Filter) (here, all []runs.Run, err error) {
+	filter.AccountID = t.Account.ID
+	if all, err = t.Services.Runs.List(ctx, filter); err != nil {
+		return nil, nil, fmt.Errorf("find the latest runs: %w", err)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(run runs.Run) bool { return !askedHere(t, run) }), all, nil
+}
 
 // askedHere reports whether a run was asked for in this chat.
 func askedHere(t *turn.Turn, run runs.Run) bool {
@@ -207,8 +215,8 @@ func askedHere(t *turn.Turn, run runs.Run) bool {
 	return err == nil && run.Origin.Platform == t.In.Platform && where.Chat.Chat == t.In.Chat.Chat
 }
 
-// runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat, all those that
-// may be told of: what was asked for elsewhere can have been shown again here.
+// runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat. Those asked for elsewhere can have
+// been shown again here, and are told of where nobody else reads it.
 func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run runs.Run, ok bool, err error) {
 	if t.In.ReplyTo == nil || t.In.ReplyTo.Ref.IsZero() {
 		return run, false, nil
@@ -218,6 +226,9 @@ func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run 
 		if where, err := store.TargetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
 			return run, true, nil
 		}
+	}
+	if t.ReadByOthers() {
+		all = here
 	}
 	ids := make([]string, len(all))
 	for i, run := range all {
@@ -235,15 +246,11 @@ func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run 
 // LastHere gives the person's run that the message replied to asked for or shows, else the last one that was asked for in this chat. status,
 // if there is one, is the only one that counts.
 func LastHere(ctx context.Context, t *turn.Turn, status runs.Status) (run runs.Run, ok bool, err error) {
-	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: status, Limit: whyLooksBack})
+	here, all, err := lately(ctx, t, runs.Filter{Status: status, Limit: looksBack})
 	if err != nil {
-		return run, false, fmt.Errorf("find the last run: %w", err)
+		return run, false, err
 	}
-	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !askedHere(t, run) })
-	if t.ReadByOthers() {
-		list = here
-	}
-	if run, ok, err = runRepliedTo(ctx, t, here, list); ok || err != nil || len(here) == 0 {
+	if run, ok, err = runRepliedTo(ctx, t, here, all); ok || err != nil || len(here) == 0 {
 		return run, ok, err
 	}
 	return here[0], true, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/agent/improve"
@@ -61,7 +60,11 @@ func ImproveCommand(ctx context.Context, t *turn.Turn) error {
 func promptOf(ctx context.Context, t *turn.Turn) (p prompt, hint chat.Text, err error) {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" && t.In.ReplyTo != nil {
-		run, ok, err := repliedTo(ctx, t)
+		here, all, err := lately(ctx, t, runs.Filter{Limit: looksBack})
+		if err != nil {
+			return p, nil, err
+		}
+		run, ok, err := runRepliedTo(ctx, t, here, all)
 		if err != nil {
 			return p, nil, err
 		}
@@ -95,19 +98,6 @@ func promptOfRun(t *turn.Turn, run runs.Run) (p prompt, hint chat.Text, err erro
 		return p, t.Say.Text("improve.noWords", "tool", tool.DisplayName), nil
 	}
 	return prompt{text, tool, field, run.ID}, nil, nil
-}
-
-// repliedTo gives the person's run that the message replied to asked for, or shows.
-func repliedTo(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err error) {
-	list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Limit: whyLooksBack})
-	if err != nil {
-		return run, false, fmt.Errorf("find the run replied to: %w", err)
-	}
-	here := slices.DeleteFunc(slices.Clone(list), func(run runs.Run) bool { return !askedHere(t, run) })
-	if t.ReadByOthers() {
-		list = here
-	}
-	return runRepliedTo(ctx, t, here, list)
 }
 
 // promptKeyboard is about a prompt: Values are the words as they were said.

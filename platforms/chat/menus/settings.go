@@ -132,7 +132,7 @@ func onSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(too
 	if !ok {
 		return t.Alert(ctx, "tool.gone")
 	}
-	if k.State.View.Place != (users.Place{}) && !t.ByAdmin(ctx) {
+	if k.State.View.Place != (users.Place{}) && !t.RunsHere(ctx) {
 		return t.Alert(ctx, "place.adminsOnly")
 	}
 	if err := t.Acknowledge(ctx); err != nil {

@@ -44,7 +44,7 @@ func WalletCommand(ctx context.Context, t *turn.Turn) error {
 		return setBudget(ctx, t, place, fields)
 	}
 	k := t.Keyboard(store.KeyboardState{})
-	m, err := walletMessage(ctx, t, place, k, t.ByAdmin(ctx) || t.Account.Operator)
+	m, err := walletMessage(ctx, t, place, k, t.RunsHere(ctx))
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func budgetChange(what, value string) (func(*groups.Terms), bool) {
 // onWallet does something with a group's wallet for those who run the group, and draws it anew.
 func onWallet(ctx context.Context, t *turn.Turn, k store.Keyboard, do func(users.Place) error) error {
 	place, ok := t.GroupPlace()
-	if !ok || !t.ByAdmin(ctx) && !t.Account.Operator {
+	if !ok || !t.RunsHere(ctx) {
 		return t.Alert(ctx, "place.adminsOnly")
 	}
 	if err := t.Acknowledge(ctx); err != nil {
@@ -224,7 +224,7 @@ func PressPays(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 
 // PressCloseWallet asks whether to close the wallet.
 func PressCloseWallet(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	if !t.ByAdmin(ctx) && !t.Account.Operator {
+	if !t.RunsHere(ctx) {
 		return t.Alert(ctx, "place.adminsOnly")
 	}
 	if err := t.Acknowledge(ctx); err != nil {
@@ -239,7 +239,7 @@ func PressCloseWallet(ctx context.Context, t *turn.Turn, k store.Keyboard) error
 // PressWalletClosed closes the wallet.
 func PressWalletClosed(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
 	place, ok := t.GroupPlace()
-	if !ok || !t.ByAdmin(ctx) && !t.Account.Operator {
+	if !ok || !t.RunsHere(ctx) {
 		return errors.Join(t.Alert(ctx, "place.adminsOnly"), turn.ErrNotDone)
 	}
 	if err := t.Acknowledge(ctx); err != nil {
@@ -270,13 +270,12 @@ func GroupLeft(ctx context.Context, t *turn.Turn) error {
 
 // SponsorCommand asks whether to give of one's own credit to the group's wallet.
 func SponsorCommand(ctx context.Context, t *turn.Turn) error {
-	return askToGive(ctx, t, "sponsor", 0)
+	return askToGive(ctx, t, "sponsor", t.In.Text, 0)
 }
 
 // PartyCommand asks whether to give of one's own credit to a fund that pays for everybody here for a while.
 func PartyCommand(ctx context.Context, t *turn.Turn) error {
-	t.In.Text = strings.TrimSpace(t.In.Text)
-	amount, length, given := strings.Cut(t.In.Text, " ")
+	amount, length, given := strings.Cut(strings.TrimSpace(t.In.Text), " ")
 	last := usualParty
 	if given {
 		var err error
@@ -284,16 +283,15 @@ func PartyCommand(ctx context.Context, t *turn.Turn) error {
 			return t.Tell(ctx, "party.how")
 		}
 	}
-	t.In.Text = amount
-	return askToGive(ctx, t, "party", last)
+	return askToGive(ctx, t, "party", amount, last)
 }
 
 // askToGive asks whether to give the amount that was typed; last is how long a party goes on.
-func askToGive(ctx context.Context, t *turn.Turn, what string, last time.Duration) error {
+func askToGive(ctx context.Context, t *turn.Turn, what, typed string, last time.Duration) error {
 	if _, ok := t.GroupPlace(); !ok {
 		return t.Tell(ctx, "wallet.groupsOnly")
 	}
-	amount, err := billing.ParseUSD(t.In.Text)
+	amount, err := billing.ParseUSD(typed)
 	if err != nil || amount < billing.Dollar/100 || amount > billing.MaxAmount {
 		return t.Tell(ctx, what+".how")
 	}

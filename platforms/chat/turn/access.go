@@ -120,12 +120,15 @@ func (t *Turn) Owns(ctx context.Context, k store.Keyboard) bool {
 	return err == nil && owner.ID == t.Account.ID
 }
 
+// RunsHere reports whether the sender runs the group, or the house.
+func (t *Turn) RunsHere(ctx context.Context) bool { return t.Account.Operator || t.ByAdmin(ctx) }
+
 // RunsChat reports whether the sender runs this group; others were told.
 func (t *Turn) RunsChat(ctx context.Context) (bool, error) {
 	if t.In.Chat.Kind == chat.ChatPrivate {
 		return false, t.Tell(ctx, "place.groupsOnly")
 	}
-	if !t.ByAdmin(ctx) && !t.Account.Operator {
+	if !t.RunsHere(ctx) {
 		return false, t.Tell(ctx, "place.adminsOnly")
 	}
 	return true, nil

@@ -50,7 +50,7 @@ const NoRole = "none"
 
 // SiteVisit is the sender as somebody who works on a site.
 func (t *Turn) SiteVisit() SiteVisit {
-	v := SiteVisit{Account: t.Account.ID, Runs: func(ctx context.Context) bool { return t.ByAdmin(ctx) || t.Account.Operator }}
+	v := SiteVisit{Account: t.Account.ID, Runs: t.RunsHere}
 	if t.In.Chat.Kind != chat.ChatPrivate && t.In.Chat.Inline == nil {
 		v.Group = t.ChatPlace()
 	}
