@@ -41,10 +41,11 @@ func readPayment(ctx context.Context, tx pgx.Tx, id string) (Payment, error) {
 
 // Query chooses payments; empty members choose all.
 type Query struct {
-	AccountID string // by its present id, with those merged into it
-	Source    billing.Source
-	Before    int64 // only those with a smaller number, for paging
-	Limit     int   // 1 to 1000; 0 means 50
+	AccountID    string // by its present id, with those merged into it
+	Source       billing.Source
+	Subscription string // the source's id of it
+	Before       int64  // only those with a smaller number, for paging
+	Limit        int    // 1 to 1000; 0 means 50
 }
 
 const (
@@ -62,8 +63,8 @@ func (s *Store) List(ctx context.Context, q Query) ([]Payment, error) {
 	}
 	rows, err := s.cfg.Pool.Query(ctx, selectPayments+`
 		WHERE p.paid_at IS NOT NULL AND ($1 = '' OR p.account_id IN (SELECT id FROM users WHERE id = nullif($1, '')::uuid OR merged_into = nullif($1, '')::uuid))
-			AND ($2 = '' OR p.source = $2) AND ($3 = 0 OR p.number < $3)
-		ORDER BY p.number DESC LIMIT $4`, q.AccountID, string(q.Source), q.Before, max(1, min(q.Limit, maxPage)))
+			AND ($2 = '' OR p.source = $2) AND ($3 = 0 OR p.number < $3) AND ($5 = '' OR p.subscription = $5)
+		ORDER BY p.number DESC LIMIT $4`, q.AccountID, string(q.Source), q.Before, max(1, min(q.Limit, maxPage)), q.Subscription)
 	if err != nil {
 		return nil, fmt.Errorf("list payments: %w", err)
 	}
@@ -84,6 +85,15 @@ func (s *Store) ByNumber(ctx context.Context, number int64) (Payment, error) {
 		return Payment{}, fmt.Errorf("receipt %d: %w", number, ErrNoPayment)
 	}
 	return list[0], nil
+}
+
+// LastPaid is the last payment of a subscription, by the source's own id of it; "" for none.
+func (s *Store) LastPaid(ctx context.Context, source billing.Source, subscription string) (ref string, err error) {
+	list, err := s.List(ctx, Query{Source: source, Subscription: subscription, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return "", err
+	}
+	return list[0].Ref, nil
 }
 
 // Seen reports whether a notice was worked on, by its source and the id that the source gave it.

@@ -22,12 +22,13 @@ type Paid struct {
 	OrderID   string
 	AccountID string
 	ProductID string
-	Currency  string
-	Amount    int64 // what was paid, in the smallest unit
-	Price     int64 // what that was before tax and discount; it is held against the order's
+	Currency  string // empty: the source does not tell what was paid
+	Amount    int64  // what was paid, in the smallest unit
+	Price     int64  // what that was before tax and discount; it is held against the order's
 	// Subscription is the source's id of the subscription; empty: none.
 	Subscription string
 	Payer        string // who paid, by the source's own id; empty: it is not needed for a refund
+	Test         bool   // nothing was paid: the source tries out what it would tell; the title says so
 
 	given billing.NanoUSD // of a voucher
 	title string
@@ -61,7 +62,7 @@ type Payment struct {
 	step      int64 // how many movements were posted
 }
 
-// Price writes what was paid.
+// Price writes what was paid; "" where the source does not tell.
 func (p Payment) Price() string { return Price(p.Amount, p.Currency) }
 
 // Back is the credit that refunds and disputes took back.
@@ -136,7 +137,11 @@ func (s *Store) bought(ctx context.Context, tx pgx.Tx, paid Paid) (purchase, err
 		o.credit = 0
 	}
 	p, _ := s.cfg.Products.ByID(o.product)
-	return purchase{ordered: o, title: cmp.Or(p.Name.In("en"), paid.title), tax: strings.Join(p.Tax, "\n")}, nil
+	title := cmp.Or(p.Name.In("en"), paid.title)
+	if paid.Test {
+		title += " (test)"
+	}
+	return purchase{ordered: o, title: title, tax: strings.Join(p.Tax, "\n")}, nil
 }
 
 // known gives the row of a payment, making it where it is not there, and locks it: all that is told of one payment goes one after the other.

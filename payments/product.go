@@ -227,8 +227,11 @@ func smallest(currency, text string) (int64, error) {
 	return amount.Num().Int64(), nil
 }
 
-// Price writes an amount of the smallest unit: "4.99 EUR", "250 XTR".
+// Price writes an amount of the smallest unit: "4.99 EUR", "250 XTR"; "" without a currency.
 func Price(amount int64, currency string) string {
+	if currency == "" {
+		return ""
+	}
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(Decimals(currency))), nil)
 	return new(big.Rat).SetFrac(big.NewInt(amount), scale).FloatString(Decimals(currency)) + " " + currency
 }

@@ -69,6 +69,7 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		if p.discord, err = a.newDiscord(ctx); err != nil {
 			return nil, err
 		}
+		a.seller.TakeStore(p.discord)
 		adapters = append(adapters, p.discord)
 	}
 	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
@@ -124,6 +125,7 @@ func (a *app) newDiscord(ctx context.Context) (*discord.Adapter, error) {
 	}
 	return discord.NewAdapter(ctx, discord.AdapterConfig{
 		Client: client, Pool: a.db.Pool, Logger: a.log, PublicKey: a.cfg.DiscordPublicKey, Shards: a.cfg.Shards, Divide: a.peers.Divide,
+		Payments: a.seller, TestPurchases: a.cfg.DiscordTestSales == "true",
 		Elsewhere: func(locale string) string {
 			if a.cfg.Public == nil {
 				return texts.Voice(locale).Line("discord.elsewhere")

@@ -111,11 +111,12 @@ type Media struct {
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Button is one button under a message: either Data or URL is set.
+// Button is one button under a message: one of Data, URL and SKU is set.
 type Button struct {
 	Label string
 	Data  string
 	URL   string
+	SKU   string // what the platform's own store sells; it says itself what that is and costs
 	Style ButtonStyle
 }
 

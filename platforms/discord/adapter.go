@@ -40,6 +40,9 @@ type AdapterConfig struct {
 	Shards gateway.Shards
 	// Divide divides them among the processes that share the application; nil: there are no others.
 	Divide peers.Divider
+	// Payments take what is bought in Discord's store; nil: nothing is sold there. TestPurchases says that those for tests count, too.
+	Payments      Payments
+	TestPurchases bool
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
 	Elsewhere func(locale string) string
@@ -61,6 +64,10 @@ type Adapter struct {
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
 	admins    *clock.Recent[adminKey, bool]
+
+	payments      Payments // nil: none
+	testPurchases bool
+	storeNews     chan struct{} // the store is to be looked at
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]
@@ -94,6 +101,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
 		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, divide: cfg.Divide, answers: newAnswers(), elsewhere: cfg.Elsewhere,
+		payments: cfg.Payments, testPurchases: cfg.TestPurchases, storeNews: make(chan struct{}, 1),
 	}
 	if a.clock == nil {
 		a.clock = clock.System{}

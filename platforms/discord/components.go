@@ -33,9 +33,10 @@ type row struct {
 type button struct {
 	Type     discordgo.ComponentType `json:"type"`
 	Style    discordgo.ButtonStyle   `json:"style"`
-	Label    string                  `json:"label"`
+	Label    string                  `json:"label,omitempty"`
 	CustomID string                  `json:"custom_id,omitempty"`
 	URL      string                  `json:"url,omitempty"`
+	SKU      string                  `json:"sku_id,omitempty"`
 }
 
 type menu struct {
@@ -90,6 +91,9 @@ func components(menus []chat.Menu, buttons [][]chat.Button) []row {
 }
 
 func buttonOf(b chat.Button) button {
+	if b.SKU != "" { // Discord writes name and price on it, and takes nothing else
+		return button{Type: discordgo.ButtonComponent, Style: discordgo.PremiumButton, SKU: b.SKU}
+	}
 	label := cut(b.Label, maxButtonLabel)
 	if b.URL != "" {
 		return button{Type: discordgo.ButtonComponent, Style: discordgo.LinkButton, Label: label, URL: b.URL}

@@ -41,10 +41,13 @@ func (a *Adapter) event(ctx context.Context, kind string, data json.RawMessage) 
 		if json.Unmarshal(data, &ready) == nil && ready.User.ID != "" {
 			a.bot.Store(&ready.User.ID)
 		}
+		a.lookAtStoreSoon() // the events between two sessions are lost
 	case "INTERACTION_CREATE":
 		a.takeInteraction(ctx, data)
 	case "MESSAGE_CREATE":
 		a.takeMessage(context.WithoutCancel(ctx), data)
+	case "ENTITLEMENT_CREATE", "ENTITLEMENT_UPDATE", "ENTITLEMENT_DELETE", "SUBSCRIPTION_CREATE", "SUBSCRIPTION_UPDATE":
+		a.takeStoreEvent(ctx, kind, data)
 	case "GUILD_DELETE":
 		a.takeLeave(context.WithoutCancel(ctx), data)
 	}

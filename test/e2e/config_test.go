@@ -99,6 +99,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"S3_SECRET_ACCESS_KEY":    {secret + " and a space"},
 		"DISCORD_API_URL":         {"discord", "ftp://ann:" + secret + "@x"},
 		"DISCORD_CLIENT_SECRET":   {secret},
+		"DISCORD_TEST_PURCHASES":  {"sometimes"},
 		"DISCORD_SHARDS":          {"many", "0", "4/4", "0,9/4"},
 		"ANTHROPIC_API_KEY":       {secret + " and a space"},
 		"ANTHROPIC_BASE_URL":      {"anthropic", "ftp://ann:" + secret + "@x"},

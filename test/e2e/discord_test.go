@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,12 @@ func TestDiscord(t *testing.T) {
 	g := newGate(t, startEngine(t))
 	s := discordSpec(dc, g.URL)
 	s.dir = seededDir(t)
+	products := filepath.Join(t.TempDir(), "products.yaml")
+	if err := os.WriteFile(products, []byte("products: [{id: small, name: Small, credit: 5, discord: ['77']}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dc.Sells("77", discordtest.Consumable)
+	s.env = append(s.env, "PRODUCTS_FILE="+products)
 	p := start(t, s)
 	commands := func() []string {
 		var names []string
@@ -69,6 +76,17 @@ func TestDiscord(t *testing.T) {
 		t.Errorf("the settings are seen by others: %v", shown)
 	}
 
+	shop := ann.Command(channel, "buy").Message(t.Context(), func(m discordtest.Message) bool { return len(m.Buttons()) == 1 })
+	thanked := func(u *discordtest.User, balance string) {
+		t.Helper()
+		dc.WaitMessage(t.Context(), u.DM(), func(m discordtest.Message) bool {
+			return strings.Contains(m.Text(), "$5.00 were added; you have "+balance)
+		})
+	}
+	bought := ann.Buys(shop.Buttons()[0].SKU)
+	thanked(ann, "$5.99")
+	await(t, "what was bought is used up", bought.Consumed, p.said)
+
 	hold := g.hold()
 	canceled := paint()
 	status = canceled.Message(t.Context(), func(m discordtest.Message) bool { _, ok := m.Button("Cancel"); return ok })
@@ -86,7 +104,9 @@ func TestDiscord(t *testing.T) {
 		t.Errorf("no first answer came within a second, the quickest after %v", quickest)
 	}
 	p.stop(os.Interrupt)
+	bob.Buys("77") // nobody hears of it
 	p = start(t, s)
+	thanked(bob, "$6.00")
 	hold()
 	restarted.Message(t.Context(), func(m discordtest.Message) bool { return len(m.Attachments) == 1 })
 	await(t, "the connection", func() bool {

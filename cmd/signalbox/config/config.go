@@ -240,6 +240,7 @@ func (c *Config) checkDiscord(p *problems) {
 		"the application's public key: 64 hex digits")
 	p.unless(c.DiscordSecret == "" || (c.DiscordAppID+c.DiscordBotToken != "" && fitsHeader(c.DiscordSecret)),
 		"DISCORD_CLIENT_SECRET", "(hidden)", "the secret of the application that DISCORD_APP_ID or DISCORD_BOT_TOKEN names")
+	p.unless(OneOf(c.DiscordTestSales, "true", "false"), "DISCORD_TEST_PURCHASES", c.DiscordTestSales, "true or false")
 	shards, err := gateway.ParseShards(c.DiscordShards)
 	if err != nil {
 		p.add(fmt.Errorf("DISCORD_SHARDS: %w", err))

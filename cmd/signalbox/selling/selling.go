@@ -3,6 +3,7 @@ package selling
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,6 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/payments/stripe"
+	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/discord"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -32,6 +35,11 @@ type Stars interface {
 	RefundStars(ctx context.Context, p payments.Payment, by string) (payments.Change, error)
 }
 
+// Store is Discord: its adapter, which tells who bought something there that it has arrived.
+type Store interface {
+	Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error)
+}
+
 // Config wires a Seller. What may be nil says so.
 type Config struct {
 	Store  *payments.Store
@@ -46,16 +54,18 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Seller sells credit: words.Seller for chats and pages, and telegram.Payments for what comes in from there.
+// Seller sells credit: words.Seller for chats and pages, and telegram.Payments and discord.Payments for what comes in from there.
 type Seller struct {
 	cfg   Config
 	till  *stripe.Till // nil: none
 	stars Stars        // nil: none
+	store Store        // Discord's; nil: none
 }
 
 var (
 	_ words.Seller      = (*Seller)(nil)
 	_ telegram.Payments = (*Seller)(nil)
+	_ discord.Payments  = (*Seller)(nil)
 )
 
 // New makes a seller.
@@ -76,6 +86,12 @@ func (s *Seller) Till() *stripe.Till { return s.till }
 // TakeStars has what is sold be paid in Stars, too. It comes after Telegram's adapter was made, which knows the seller.
 func (s *Seller) TakeStars(stars Stars) { s.stars = stars }
 
+// TakeStore has what is sold be bought in Discord's store, too. It comes after Discord's adapter was made, which knows the seller.
+func (s *Seller) TakeStore(store Store) { s.store = store }
+
+// Products are what is sold.
+func (s *Seller) Products() payments.Products { return s.cfg.Store.Products() }
+
 // Offers are what is sold on a platform: for Stars on Telegram, as SKUs on Discord, and for money on the page.
 func (s *Seller) Offers(platform, language string) []words.Offer {
 	var offers []words.Offer
@@ -86,6 +102,10 @@ func (s *Seller) Offers(platform, language string) []words.Offer {
 				o.Currency, o.Price = currency, payments.Price(p.Prices[currency], currency)
 				offers = append(offers, o)
 			}
+		}
+		if platform == discord.Platform && s.store != nil && len(p.Discord) > 0 {
+			o.Currency, o.Price, o.SKU = "", "", p.Discord[0]
+			offers = append(offers, o)
 		}
 	}
 	return offers
@@ -153,7 +173,7 @@ func (s *Seller) MayPay(ctx context.Context, from users.Identity, p payments.Pai
 	return "", err
 }
 
-// Paid records and credits what was paid in Stars.
+// Paid records and credits what was paid in Stars or in Discord's store.
 func (s *Seller) Paid(ctx context.Context, from users.Identity, p payments.Paid) error {
 	account, err := s.cfg.Users.Identify(ctx, from)
 	if err != nil {
@@ -167,10 +187,15 @@ func (s *Seller) Paid(ctx context.Context, from users.Identity, p payments.Paid)
 	return err
 }
 
-// Refunded records Stars that were given back.
+// Refunded records what was given back there.
 func (s *Seller) Refunded(ctx context.Context, c payments.Change) error {
 	_, err := s.cfg.Store.Change(ctx, c)
 	return err
+}
+
+// LastPaid is the last payment of a subscription, by its reference; "" for none.
+func (s *Seller) LastPaid(ctx context.Context, source billing.Source, subscription string) (string, error) {
+	return s.cfg.Store.LastPaid(ctx, source, subscription)
 }
 
 // thank tells who paid that it has arrived, and what there is now. The money is booked already: what fails is logged.
@@ -185,6 +210,10 @@ func (s *Seller) thank(ctx context.Context, p payments.Payment) {
 				text = voice.Line("pay.mismatch", "receipt", p.Receipt())
 			}
 			err = s.cfg.Tell(ctx, account.ID, text)
+			if p.Source == billing.Discord && s.store != nil {
+				_, failed := s.store.Send(ctx, chat.Message{OnlyFor: p.Payer, Text: chat.Plain(text)})
+				err = errors.Join(err, failed)
+			}
 		}
 	}
 	if err != nil {

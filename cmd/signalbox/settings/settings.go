@@ -122,6 +122,7 @@ type ChatSettings struct {
 	DiscordPublicKey string `env:"DISCORD_PUBLIC_KEY" placeholder:"HEX" help:"The application's public key: takes interactions by HTTP at /webhooks/discord/interactions, too."`
 	DiscordSecret    string `name:"discord-client-secret" env:"DISCORD_CLIENT_SECRET" placeholder:"SECRET" help:"From the developer portal, page OAuth2: lets people sign in with Discord; the application's redirects name PUBLIC_URL/signin/discord/back."`
 	DiscordShards    string `env:"DISCORD_SHARDS" default:"auto" help:"Gateway connections: auto or a count, divided among the processes on one DATABASE_URL; ids/count such as 0,1/4, for this process alone; none (HTTP only)."`
+	DiscordTestSales string `env:"DISCORD_TEST_PURCHASES" default:"false" help:"true: what is bought in Discord's store for tests, where nothing is paid, gives credit too, and says that it is a test; false: it gives none."`
 	DiscordAPIURL    string `name:"discord-api-url" env:"DISCORD_API_URL" default:"https://discord.com" help:"Discord's server."`
 }
 

@@ -818,8 +818,8 @@ func (f fakeAdapter) checkButtons(rows [][]chat.Button) error {
 			if b.Label == "" || units(b.Label) > f.caps.Buttons.LabelLimit {
 				return f.violation("the button label %q", b.Label)
 			}
-			if (b.Data == "") == (b.URL == "") || len(b.Data) > f.caps.Buttons.DataBytes {
-				return f.violation("the button %q with data %q and address %q", b.Label, b.Data, b.URL)
+			if set := slices.DeleteFunc([]string{b.Data, b.URL, b.SKU}, func(s string) bool { return s == "" }); len(set) != 1 || len(b.Data) > f.caps.Buttons.DataBytes {
+				return f.violation("the button %q with data %q, address %q and SKU %q", b.Label, b.Data, b.URL, b.SKU)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -385,6 +386,14 @@ func TestManyChoicesArePaged(t *testing.T) {
 	s.input(s.Call(0), "style", "style 39")
 }
 
+// storeSeller sells in a store of the platform.
+type storeSeller struct{ words.Seller }
+
+// Offers are two of its things.
+func (storeSeller) Offers(string, string) []words.Offer {
+	return []words.Offer{{Product: "small", Name: "Small", Text: "Enough for a while", SKU: "77"}, {Product: "large", Name: "Large", SKU: "78"}}
+}
+
 func TestWhatTheOperatorSays(t *testing.T) {
 	t.Parallel()
 	s, fake := newScene(t)
@@ -403,6 +412,18 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.Restart()
 	s.say("/buy")
 	s.labelled("shop.example", "You have $1.00 to spend.", "Write to Ann.")
+	s.Operator.Buying = func() words.Buying { return words.Buying{Seller: storeSeller{}} }
+	s.Restart()
+	s.say("/buy")
+	offered := s.labelled("Small", "• Small: Enough for a while")
+	fake.mu.Lock()
+	for _, m := range fake.messages {
+		want := [][]chat.Button{{{Label: "Small", SKU: "77"}, {Label: "Large", SKU: "78"}}}
+		if m.id == offered.ID && !reflect.DeepEqual(m.buttons, want) {
+			t.Errorf("got %+v, want the buttons of the platform's store", m.buttons)
+		}
+	}
+	fake.mu.Unlock()
 	s.say("/Terms")
 	s.AwaitText(s.room, "https://box.example/terms")
 	s.say("/privacy")

@@ -59,17 +59,25 @@ func offersOf(t *turn.Turn) []words.Offer {
 	return t.Services.Operator.ToBuy().Seller.Offers(t.In.Platform, t.Say.Language())
 }
 
-// offerButtons has a button for each offer; k keeps what each is.
+// offerButtons has a button for each offer; k keeps what each is, where the platform's own store does not sell it.
 func offerButtons(ctx context.Context, t *turn.Turn, offers []words.Offer) (rows [][]chat.Button, err error) {
-	if len(offers) == 0 {
-		return nil, nil
-	}
 	k := t.Keyboard(store.KeyboardState{})
-	for i, o := range offers {
+	var inStore []chat.Button
+	for _, o := range offers {
+		if o.SKU != "" {
+			inStore = append(inStore, chat.Button{Label: o.Label(), SKU: o.SKU})
+			continue
+		}
+		rows = append(rows, []chat.Button{{Label: o.Label(), Data: k.Data("buy" + strconv.Itoa(len(k.State.Fields)))}})
 		k.State.Fields = append(k.State.Fields, o.ID())
-		rows = append(rows, []chat.Button{{Label: o.Label(), Data: k.Data("buy" + strconv.Itoa(i))}})
 	}
-	return rows, t.Services.Store.Keyboards.Save(ctx, k)
+	if len(k.State.Fields) > 0 {
+		err = t.Services.Store.Keyboards.Save(ctx, k)
+	}
+	if len(inStore) > 0 {
+		rows = append(rows, inStore)
+	}
+	return rows, err
 }
 
 // PressBuy orders what the button says, and gives the address where it is paid.

@@ -17,12 +17,15 @@ const (
 	codeUnknownMessage     = 10008
 	codeUnknownUser        = 10013
 	codeUnknownWebhook     = 10015
+	codeUnknownSKU         = 10027
+	codeUnknownEntitlement = 10029
 	codeUnknownInteraction = 10062
 	codeUnknownCommand     = 10063
 	codeTooManyCommands    = 30032
 	codeTooManyCreates     = 30034
 	codeOldEdits           = 30046
 	codeTooLarge           = 40005
+	codeNotConsumable      = 40018
 	codeAcknowledged       = 40060
 	codeFollowups          = 40094
 	codeCloudflare         = 40333

@@ -248,6 +248,8 @@ func (c *componentCheck) button(at string, o map[string]any) *apiError {
 		return invalid(at+"/sku_id", "BASE_TYPE_REQUIRED", "A sku id is required")
 	case style == 6 && (id != "" || url != "" || named):
 		return invalid(at, "BUTTON_PREMIUM_FIELDS", "A premium button takes nothing but its sku id")
+	case style == 6 && c.s.store.skus[sku] == 0:
+		return invalid(at+"/sku_id", "BUTTON_COMPONENT_INVALID_SKU", "%s is no SKU of this application", sku)
 	case style < 5 && id == "":
 		return invalid(at+"/custom_id", "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED", "A custom id is required")
 	case style < 5 && (url != "" || sku != ""):

@@ -87,6 +87,7 @@ type Server struct {
 	gateway      gateway
 	endpoint     string
 	description  string // of the application
+	store        store
 }
 
 // New starts a server on a loopback address; it stops with the test.

@@ -57,6 +57,7 @@ type Attachment struct {
 // Button is a button of a message.
 type Button struct {
 	Label, CustomID, URL, Emoji string
+	SKU                         string // of a premium button
 	Style                       int
 	Disabled                    bool
 }
@@ -127,7 +128,7 @@ func (m Message) Buttons() []Button {
 			emoji, _ := o["emoji"].(map[string]any)
 			out = append(out, Button{
 				Label: text(o["label"]), CustomID: text(o["custom_id"]), URL: text(o["url"]), Emoji: text(emoji["name"]),
-				Style: number(o["style"]), Disabled: o["disabled"] == true,
+				SKU: text(o["sku_id"]), Style: number(o["style"]), Disabled: o["disabled"] == true,
 			})
 		}
 	})
