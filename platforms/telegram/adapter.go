@@ -38,7 +38,7 @@ type AdapterConfig struct {
 	PublicURL *url.URL
 	// App is the https address of the pages as a Mini App, which the menu button of private chats opens; empty: none.
 	App string
-	// Divide has one of the processes that share the bot poll; nil: there are no others.
+	// Divide has one of the processes that share the bot poll, and each send its part; nil: there are no others.
 	Divide   peers.Divider
 	Payments Payments       // nil: nothing is sold for Stars
 	Clock    clock.Clock    // nil: the system's
@@ -91,6 +91,9 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
 		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform), payments: cfg.Payments,
 		inlining: make(chan struct{}, inlineAtOnce), divide: cfg.Divide,
+	}
+	if a.divide != nil {
+		a.sender.ShareOut(paceShares)
 	}
 	username, secret, err := a.memory.open(ctx, cfg.Random)
 	if err != nil {

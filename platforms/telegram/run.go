@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -34,6 +35,11 @@ var errNotReady = errors.New("the program is not ready for updates yet")
 // waits for Telegram to be reachable. A second instance and failures are waited out; only a token that
 // Telegram does not accept ends it with an error.
 func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
+	ctx, end := context.WithCancel(ctx)
+	var pacing sync.WaitGroup
+	pacing.Go(func() { a.keepPace(ctx) })
+	defer pacing.Wait()
+	defer end()
 	if err := a.identify(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -52,6 +58,28 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 			"address", a.webhookURL(), "error", err)
 	}
 	return a.poll(ctx)
+}
+
+// paceShares are the shares that the bot's rates are divided into: of all messages, one a second each.
+const paceShares = 28
+
+// keepPace has this process send its part of what Telegram allows the bot, until ctx ends. Then it keeps its part: what is under way
+// is still sent.
+func (a *Adapter) keepPace(ctx context.Context) {
+	if a.divide == nil {
+		return
+	}
+	err := a.divide(ctx, fmt.Sprintf("pace of %s %d", Platform, a.memory.bot), paceShares, func(working context.Context, _ int) error {
+		a.sender.Hold(1)
+		<-working.Done()
+		if ctx.Err() == nil {
+			a.sender.Hold(-1)
+		}
+		return nil
+	})
+	if err != nil {
+		a.log.WarnContext(ctx, "this process' part of what Telegram allows is not left to others yet", "error", err)
+	}
 }
 
 // poll receives updates by long polling, by one of the processes at a time: Telegram refuses a second one.

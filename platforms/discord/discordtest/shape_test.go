@@ -98,7 +98,11 @@ func TestShapesOfAnswers(t *testing.T) {
 	a.check("PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original", b.hook("PATCH", i, "/messages/@original", object{"content": "done"}))
 	a.check("POST /webhooks/{webhook_id}/{webhook_token}", b.hook("POST", i, "?wait=true", object{"content": "more"}))
 	a.check("PATCH /channels/{channel_id}/messages/{message_id}", b.call("PATCH", b.messages()+"/"+sent.id(), object{"content": "y"}))
+	b.Sells("78", discordtest.Subscribable)
+	b.ann.Subscribes("78")
 	for operation, path := range map[string]string{
+		"GET /applications/{application_id}/entitlements":  "/applications/" + b.ApplicationID + "/entitlements",
+		"GET /skus/{sku_id}/subscriptions":                 "/skus/78/subscriptions?user_id=" + b.ann.ID(),
 		"GET /channels/{channel_id}/messages":              b.messages(),
 		"GET /channels/{channel_id}/messages/{message_id}": b.messages() + "/" + sent.id(),
 		"GET /channels/{channel_id}":                       "/channels/" + b.channel.ID(),

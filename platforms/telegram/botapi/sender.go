@@ -3,6 +3,7 @@ package botapi
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -62,6 +63,7 @@ const (
 	globalReserve = 5               // tokens of the shared bucket that progress leaves to answers
 	groupReserve  = 2               // likewise of a group's
 	idleChats     = 4096            // above this many chats the idle ones are forgotten
+	sharedOutIn   = time.Second     // how often who has no share of the rates looks again
 )
 
 // Sender runs jobs within the service's rates: answers in the order they came, with 429 waited out and
@@ -73,6 +75,8 @@ type Sender struct {
 	jitter func() float64
 
 	mu      sync.Mutex
+	shares  int // that the rates are divided into
+	held    int // of them, by this process
 	global  *rate.Limiter
 	blocked time.Time // nobody sends before
 	limited map[int64]time.Time
@@ -98,15 +102,53 @@ type ticket struct {
 func NewSender(clock clock.Clock, limits Limits, jitter func() float64) *Sender {
 	return &Sender{
 		clock: clock, limits: limits, jitter: jitter, chats: map[int64]*lane{}, limited: map[int64]time.Time{},
-		global: bucket(limits.Global, time.Second),
+		shares: 1, held: 1, global: rate.NewLimiter(bucket(limits.Global, time.Second)),
 	}
 }
 
-// bucket makes a limiter that never lets more than count through in any window: a quarter at once, the
+// bucket is the rate and burst of a limiter that never lets more than count through in any window: a quarter at once, the
 // rest spread over it.
-func bucket(count float64, window time.Duration) *rate.Limiter {
+func bucket(count float64, window time.Duration) (rate.Limit, int) {
 	burst := max(1, int(count/4))
-	return rate.NewLimiter(rate.Limit((count-float64(burst))/window.Seconds()), burst)
+	return rate.Limit(max(count-float64(burst), count/2) / window.Seconds()), burst
+}
+
+// ShareOut divides the rates into shares, which processes that send for one bot hold; this one has none yet, and sends nothing.
+func (s *Sender) ShareOut(shares int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shares, s.held = shares, 0
+}
+
+// Hold gives this process more shares of the rates, or takes some from it.
+func (s *Sender) Hold(change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held += change
+	now := s.clock.Now()
+	adjust := func(l *rate.Limiter, limit rate.Limit, burst int) {
+		l.SetLimitAt(now, limit)
+		l.SetBurstAt(now, burst)
+	}
+	limit, burst := bucket(s.part(s.limits.Global), time.Second)
+	adjust(s.global, limit, burst)
+	for _, l := range s.chats {
+		limit, burst := s.chat()
+		adjust(l.rate, limit, burst)
+		if l.group != nil {
+			limit, burst := bucket(s.part(s.limits.Group), time.Minute)
+			adjust(l.group, limit, burst)
+		}
+		l.signal()
+	}
+}
+
+// part is what this process may send of a count. It needs s.mu.
+func (s *Sender) part(count float64) float64 { return count * float64(s.held) / float64(s.shares) }
+
+// chat is the rate and burst of a chat. It needs s.mu.
+func (s *Sender) chat() (rate.Limit, int) {
+	return rate.Limit(s.part(s.limits.Chat)), max(1, int(math.Ceil(s.part(float64(s.limits.ChatBurst)))))
 }
 
 // Do waits for the job's turn, runs it, and repeats it as far as that helps and is safe. It returns nil, the
@@ -220,9 +262,9 @@ func (s *Sender) lane(chatID int64) *lane {
 		return l
 	}
 	s.forgetIdle()
-	l := &lane{rate: rate.NewLimiter(rate.Limit(s.limits.Chat), s.limits.ChatBurst), running: map[string]bool{}, changed: make(chan struct{})}
+	l := &lane{rate: rate.NewLimiter(s.chat()), running: map[string]bool{}, changed: make(chan struct{})}
 	if chatID < 0 {
-		l.group = bucket(s.limits.Group, time.Minute)
+		l.group = rate.NewLimiter(bucket(s.part(s.limits.Group), time.Minute))
 	}
 	s.chats[chatID] = l
 	return l
@@ -347,6 +389,9 @@ func (s *Sender) sleep(ctx context.Context, wait time.Duration, changed <-chan s
 
 // ready returns how long the job must wait still; 0 is now. It needs s.mu.
 func (s *Sender) ready(l *lane, job *Job) time.Duration {
+	if s.held == 0 {
+		return sharedOutIn
+	}
 	now := s.clock.Now()
 	wait := max(l.blocked.Sub(now), s.blocked.Sub(now), 0)
 	reserve := func(n int) int {

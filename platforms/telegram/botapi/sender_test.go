@@ -46,6 +46,24 @@ func (j *journal) job(chat int64, text string, errs ...error) Job {
 	}}
 }
 
+// most is how many messages of a text, or of any, were sent within some seconds.
+func most(j *journal, text string, seconds float64) (n int) {
+	var at []float64
+	for i, line := range j.lines {
+		if text == "" || line == text {
+			at = append(at, j.times[i])
+		}
+	}
+	for i := range at {
+		k := i
+		for k < len(at) && at[k]-at[i] < seconds {
+			k++
+		}
+		n = max(n, k-i)
+	}
+	return n
+}
+
 func newTestSender() *Sender {
 	return NewSender(clock.System{}, DefaultLimits(), func() float64 { return 0.5 })
 }
@@ -61,6 +79,44 @@ func inBubble(t *testing.T, name string, f func(t *testing.T, s *Sender, j *jour
 
 func TestSender(t *testing.T) {
 	t.Parallel()
+	inBubble(t, "processes that share a bot keep to its rates together", func(t *testing.T, s *Sender, j *journal) {
+		other := newTestSender()
+		for _, one := range []*Sender{s, other} {
+			one.ShareOut(28)
+		}
+		var wg sync.WaitGroup
+		for i := range 60 {
+			wg.Go(func() { _ = []*Sender{s, other}[i%2].Do(t.Context(), j.job(-1, "to a group")) })
+		}
+		for i := range 60 {
+			wg.Go(func() { _ = []*Sender{s, other}[i%2].Do(t.Context(), j.job(int64(i+1), "to anybody")) })
+		}
+		time.Sleep(2 * time.Second)
+		if len(j.times) > 0 {
+			t.Errorf("%d were sent without a share", len(j.times))
+		}
+		s.Hold(14)
+		other.Hold(14)
+		wg.Wait()
+		if most := most(j, "", 1); most > 28 {
+			t.Errorf("%d messages within a second", most)
+		}
+		if most := most(j, "to a group", 60); most > 20 {
+			t.Errorf("%d messages to a group within a minute", most)
+		}
+		before := len(j.times)
+		other.Hold(-14)
+		s.Hold(14) // the other is gone
+		time.Sleep(time.Minute)
+		began := time.Now()
+		for i := range 84 {
+			wg.Go(func() { _ = s.Do(t.Context(), j.job(int64(i+1), "x")) })
+		}
+		wg.Wait()
+		if took := time.Since(began); took > 4*time.Second || len(j.times) != before+84 {
+			t.Errorf("who is alone took %v", took)
+		}
+	})
 	inBubble(t, "a private chat gets a burst and then one a second", func(t *testing.T, s *Sender, j *journal) {
 		for i := range 6 {
 			if err := s.Do(t.Context(), j.job(1, fmt.Sprint(i))); err != nil {
