@@ -66,6 +66,7 @@ const (
 // Codes of Discord that its library has no name for.
 const (
 	codeEditTooOften    = 30046
+	codeNotConsumable   = 40018
 	codeFollowupLimit   = 40094
 	codeUploadTooLarge  = 50045
 	codeNoMutualGuilds  = 50278

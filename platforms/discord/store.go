@@ -35,8 +35,7 @@ const (
 	storeAlone     = time.Minute          // likewise without the gateway, which tells of purchases
 	storeLooksBack = 180 * 24 * time.Hour // for how long after a purchase its refund is looked for; events tell of later ones
 	storePage      = 100                  // the most that Discord gives at once
-	epoch          = 1420070400000        // ms; ids begin there
-	notConsumable  = 40018                // Discord's code
+	idEpoch        = 1420070400000        // ms; the time in ids counts from there
 )
 
 // Types of entitlements, and of what a subscription can be
@@ -134,15 +133,13 @@ func (a *Adapter) keepStore(ctx context.Context) {
 	if a.shards.Off {
 		every = storeAlone
 	}
-	for failures := 0; ; {
+	failures := 0
+	for {
 		pause := every
-		err := a.lookAtStore(ctx, "")
-		if ctx.Err() != nil {
-			return
-		}
-		if failures++; err == nil {
+		if err := a.lookAtStore(ctx, ""); err == nil {
 			failures = 0
-		} else {
+		} else if ctx.Err() == nil {
+			failures++
 			pause = gateway.Backoff(failures, a.jitter)
 			a.log.WarnContext(ctx, "what was bought at Discord is not all booked; it is looked for again", "error", err, "pause", pause)
 		}
@@ -164,7 +161,7 @@ func (a *Adapter) lookAtStore(ctx context.Context, person string) error {
 	if len(skus) == 0 {
 		return nil
 	}
-	since := (a.clock.Now().Add(-storeLooksBack).UnixMilli() - epoch) << 22
+	since := (a.clock.Now().Add(-storeLooksBack).UnixMilli() - idEpoch) << 22
 	seen := map[string]bool{}
 	var failed error
 	for _, q := range []url.Values{
@@ -258,14 +255,15 @@ func (a *Adapter) takeRefund(ctx context.Context, e entitlement) error {
 	return a.payments.Refunded(ctx, payments.Change{Source: billing.Discord, Ref: "refund:" + ref, Payment: ref, Kind: payments.Refund, State: payments.Done})
 }
 
-// consume has an entitlement used up. To do it twice does no harm.
+// consume has an entitlement used up. Where its answer was lost, it may be refused the second time; the next look at the store finds it
+// consumed.
 func (a *Adapter) consume(ctx context.Context, e entitlement) error {
 	err := a.client.do(ctx, call{
 		method: http.MethodPost, path: "/applications/" + a.client.app + "/entitlements/" + e.ID + "/consume",
 		route: "/applications/{}/entitlements/{}/consume", repeatable: true,
 	}, nil)
 	var refused *Error
-	if errors.As(err, &refused) && refused.Code == notConsumable {
+	if errors.As(err, &refused) && refused.Code == codeNotConsumable {
 		a.log.WarnContext(ctx, "what was bought at Discord can be bought once only; make its SKU a consumable", "sku", e.SKU)
 		return nil
 	}
