@@ -39,6 +39,7 @@ import (
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
+	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
@@ -123,9 +124,16 @@ func (h *house) start() *house {
 	ctx := context.WithoutCancel(h.t.Context())
 	client, err := botapi.NewClient(botapi.Config{Token: h.telegram.Token, BaseURL: h.telegram.URL})
 	h.must(err)
+	wallets := groups.New(groups.Config{Pool: h.pool, Ledger: h.ledger})
 	h.adapter, err = telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: h.pool, Logger: log, PublicURL: h.public,
 		Limits: h.limits,
+		Moved: func(ctx context.Context, tx pgx.Tx, from, to string) error {
+			if err := wallets.MoveChat(ctx, tx, telegram.Platform, from, to); err != nil {
+				return err
+			}
+			return runstore.MoveChat(ctx, tx, telegram.Platform, from, to)
+		},
 	})
 	h.must(err)
 	deliverer, err := show.NewDeliverer(show.DelivererConfig{
@@ -144,7 +152,7 @@ func (h *house) start() *house {
 	})
 	h.must(err)
 	h.router, err = router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Groups: groups.New(groups.Config{Pool: h.pool, Ledger: h.ledger}), Logger: log,
+		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Groups: wallets, Logger: log,
 		AlbumWait: 150 * time.Millisecond,
 	})
 	h.must(err)
