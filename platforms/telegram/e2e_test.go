@@ -384,6 +384,7 @@ func flowMigration(h *house) {
 	h.awaitFile(super, "photo", "seed 3")
 	h.press(h.ann, before, "Again") // a button of the former chat
 	h.awaitFile(super, "photo", "seed 1")
+	group.SetBotStatus(h.ann, "left") // as Telegram may tell of the former chat later
 	list := h.settled(4)
 	spent := billing.NanoUSD(0)
 	for _, run := range list {
