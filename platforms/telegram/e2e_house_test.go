@@ -329,9 +329,24 @@ func (h *house) handled() {
 	})
 }
 
-// settled waits until all is over, and sees that each of n runs was charged, or given back, once and that the
+// settled waits until all is over, and sees that each of n runs was charged to who asked, or given back, once and that the
 // books balance.
 func (h *house) settled(n int) []runs.Run {
+	h.t.Helper()
+	list, spent := h.over(n)
+	if n == 0 {
+		return nil
+	}
+	balance, err := h.ledger.Balance(h.t.Context(), list[0].AccountID)
+	h.must(err)
+	if balance.Available != credit-spent || balance.Held != 0 {
+		h.t.Errorf("the balance is %+v after %s was spent", balance, spent)
+	}
+	return list
+}
+
+// over waits until all of n runs is over, and gives them with what they cost.
+func (h *house) over(n int) (list []runs.Run, spent billing.NanoUSD) {
 	h.t.Helper()
 	h.handled()
 	h.until("all runs to be over and delivered", func() bool {
@@ -342,26 +357,17 @@ func (h *house) settled(n int) []runs.Run {
 	if len(report.Problems) > 0 {
 		h.t.Errorf("the books: %v", report.Problems)
 	}
-	list, err := h.runs.List(h.t.Context(), runs.Filter{Limit: 100})
+	list, err = h.runs.List(h.t.Context(), runs.Filter{Limit: 100})
 	h.must(err)
 	if len(list) != n {
 		h.t.Fatalf("%d runs, want %d", len(list), n)
 	}
-	var spent billing.NanoUSD
 	for _, r := range list {
 		if spent += r.Cost; r.Status != runs.StatusSucceeded && r.Cost != 0 {
 			h.t.Errorf("run %s %s cost %s", r.ID, r.Status, r.Cost)
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	balance, err := h.ledger.Balance(h.t.Context(), list[0].AccountID)
-	h.must(err)
-	if balance.Available != credit-spent || balance.Held != 0 {
-		h.t.Errorf("the balance is %+v after %s was spent", balance, spent)
-	}
-	return list
+	return list, spent
 }
 
 // input gives a value of a run as JSON.

@@ -385,10 +385,9 @@ func flowMigration(h *house) {
 	h.press(h.ann, before, "Again") // a button of the former chat
 	h.awaitFile(super, "photo", "seed 1")
 	group.SetBotStatus(h.ann, "left") // as Telegram may tell of the former chat later
-	list := h.settled(4)
-	spent := billing.NanoUSD(0)
+	list, spent := h.over(4)
 	for _, run := range list {
-		if spent += run.Cost; run.Payer == "" || run.Payer != list[0].Payer {
+		if run.Payer == "" || run.Payer != list[0].Payer {
 			h.t.Errorf("run %s is paid by %q, want the group", run.ID, run.Payer)
 		}
 	}
