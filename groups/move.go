@@ -1,14 +1,16 @@
 package groups
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// MoveChat gives the wallet of a chat, with its rules, parties and books, to the id under which its platform goes on with it. Where a wallet was
-// opened under the new id meanwhile, the older one's rules hold, and the other's money and gifts become part of it. It may be repeated.
+// MoveChat gives the wallet of a chat, with its rules, parties and books, to the id under which its platform goes on with it. Where there is a
+// wallet under both ids, the older one's rules hold, and the other's money and gifts become part of it. It may be repeated.
 func (s *Store) MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
 	if err := s.moveChat(ctx, tx, platform, from, to); err != nil {
 		return fmt.Errorf("move the wallet of the %s chat %s to %s: %w", platform, from, to, err)
@@ -18,18 +20,23 @@ func (s *Store) MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to stri
 
 func (s *Store) moveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
 	rows, err := tx.Query(ctx, `
-		SELECT id::text, place FROM groups WHERE platform = $1 AND kind = 'chat' AND place = ANY ($2) AND closed_at IS NULL ORDER BY id FOR UPDATE`,
+		SELECT g.id::text, (SELECT min(a.id) FROM ledger_accounts a WHERE a.owner = g.id) FROM groups g
+		WHERE g.platform = $1 AND g.kind = 'chat' AND g.place = ANY ($2) AND g.closed_at IS NULL ORDER BY g.id FOR UPDATE OF g`,
 		platform, []string{from, to})
 	if err != nil {
 		return err
 	}
-	open, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ ID, Place string }])
+	type wallet struct {
+		ID     string
+		Opened int64 // grows with each that is opened
+	}
+	open, err := pgx.CollectRows(rows, pgx.RowToStructByPos[wallet])
 	if err != nil {
 		return err
 	}
+	slices.SortFunc(open, func(a, b wallet) int { return cmp.Compare(a.Opened, b.Opened) })
 	if len(open) == 2 {
-		ids := map[string]string{open[0].Place: open[0].ID, open[1].Place: open[1].ID}
-		if err := s.join(ctx, tx, ids[to], ids[from]); err != nil {
+		if err := s.join(ctx, tx, open[1].ID, open[0].ID); err != nil {
 			return err
 		}
 	}

@@ -283,8 +283,14 @@ func TestWhatBeganMeanwhile(t *testing.T) {
 		t.Errorf("the sponsors are %+v, %v", given, err)
 	}
 	h.settle(billing.Settlement{AccountID: older.ID, RunID: run, Cost: billing.Dollar / 10})
-	h.balance(older.ID, 29*billing.Dollar/10, 0) // what the run did not cost followed
-	if left, err := h.wallets.Close(t.Context(), at(present), ann); err != nil || left != 29*billing.Dollar/10 {
+	h.balance(older.ID, 29*billing.Dollar/10, 0)     // what the run did not cost followed
+	give(former, ben, "late", billing.Dollar, false) // by who was at it at that moment
+	h.move()
+	if after := h.wallet(present); after != now {
+		t.Errorf("the wallet is %+v, was %+v", after, now)
+	}
+	h.balance(older.ID, 39*billing.Dollar/10, 0)
+	if left, err := h.wallets.Close(t.Context(), at(present), ann); err != nil || left != 39*billing.Dollar/10 {
 		t.Errorf("%s went back, %v", left, err)
 	}
 	h.booksAreSound()
