@@ -112,6 +112,14 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	return wrap(err, "adopt conversations")
 }
 
+// MoveConversation lets everybody's conversation of a name go on under another name. Who has begun one under that already goes on with it.
+func MoveConversation(ctx context.Context, tx pgx.Tx, from, to string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE agent_conversations c SET name = $2
+		WHERE name = $1 AND NOT EXISTS (SELECT FROM agent_conversations o WHERE o.account_id = c.account_id AND o.name = $2)`, from, to)
+	return wrap(err, "move conversations")
+}
+
 func wrap(err error, what string) error {
 	if err != nil {
 		return fmt.Errorf("agent: %s: %w", what, err)

@@ -209,6 +209,17 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	return nil
 }
 
+// MoveChat gives the missions that were asked for in a chat to the id under which its platform goes on with it: their ends are told there.
+func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE missions SET origin_target = jsonb_set(origin_target, '{chat,chat}', to_jsonb($3::text))
+		WHERE origin_platform = $1 AND origin_target #>> '{chat,chat}' = $2`, platform, from, to)
+	if err != nil {
+		return fmt.Errorf("move the missions of the %s chat %s to %s: %w", platform, from, to, err)
+	}
+	return nil
+}
+
 // Forget deletes the missions of an account. One that is being taken back is deleted once it is over.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM missions WHERE account_id = $1 AND (ended_at IS NOT NULL OR status = 'awaiting_confirmation')`, accountID)

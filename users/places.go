@@ -111,3 +111,38 @@ func (s *Preferences) changePlace(ctx context.Context, place Place, by, detail, 
 
 // name is how a place is called in records.
 func (p Place) name() string { return p.Platform + " " + string(p.Kind) + " " + p.ID }
+
+// MoveChat gives what holds in a chat to the id under which its platform goes on with it: settings, rules and tools. What was set under the
+// new id meanwhile stays. It may be repeated.
+func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
+	for _, one := range []struct{ move, leave string }{
+		{
+			`UPDATE place_preferences f SET place = $3 WHERE platform = $1 AND kind = 'chat' AND place = $2 AND NOT EXISTS (
+				SELECT FROM place_preferences t WHERE t.platform = $1 AND t.kind = 'chat' AND t.place = $3 AND t.tool_id = f.tool_id AND t.field = f.field)`,
+			`DELETE FROM place_preferences WHERE platform = $1 AND kind = 'chat' AND place = $2`,
+		}, {
+			`UPDATE access_tools SET place = $3 WHERE platform = $1 AND kind = 'chat' AND place = $2 AND NOT EXISTS (
+				SELECT FROM access_tools t WHERE t.platform = $1 AND t.kind = 'chat' AND t.place = $3)`,
+			`DELETE FROM access_tools WHERE platform = $1 AND kind = 'chat' AND place = $2`,
+		}, {
+			`UPDATE access_rules f SET where_id = $3 WHERE where_platform = $1 AND where_kind = 'chat' AND where_id = $2 AND NOT EXISTS (
+				SELECT FROM access_rules t WHERE t.kind = f.kind AND t.platform = f.platform AND t.subject = f.subject
+					AND t.where_platform = $1 AND t.where_kind = 'chat' AND t.where_id = $3)`,
+			`DELETE FROM access_rules WHERE where_platform = $1 AND where_kind = 'chat' AND where_id = $2`,
+		}, {
+			`UPDATE access_rules f SET subject = $3 WHERE kind = 'chat' AND platform = $1 AND subject = $2 AND NOT EXISTS (
+				SELECT FROM access_rules t WHERE t.kind = 'chat' AND t.platform = $1 AND t.subject = $3
+					AND t.where_platform = f.where_platform AND t.where_kind = f.where_kind AND t.where_id = f.where_id)`,
+			`DELETE FROM access_rules WHERE kind = 'chat' AND platform = $1 AND subject = $2`,
+		},
+	} {
+		_, err := tx.Exec(ctx, one.move, platform, from, to)
+		if err == nil {
+			_, err = tx.Exec(ctx, one.leave, platform, from)
+		}
+		if err != nil {
+			return fmt.Errorf("move what holds in the %s chat %s to %s: %w", platform, from, to, err)
+		}
+	}
+	return nil
+}

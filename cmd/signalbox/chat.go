@@ -6,8 +6,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
+	"github.com/signalbox/signalbox/cmd/signalbox/places"
 	"github.com/signalbox/signalbox/cmd/signalbox/telling"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -107,6 +110,9 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: a.db.Pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
 		Payments: a.seller, Divide: a.peers.Divide,
+		Moved: func(ctx context.Context, tx pgx.Tx, from, to string) error {
+			return places.MoveChat(ctx, tx, a.groupWallets(), telegram.Platform, from, to)
+		},
 	})
 }
 

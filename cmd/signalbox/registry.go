@@ -213,6 +213,14 @@ func (a *app) startSchedules() error {
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error {
 			return a.groupWallets().Tend(ctx, a.chat.router.PartyOver)
 		},
+	}, schedule.Job{
+		Name: "follow groups that moved", Spec: "@every 1m", Timeout: sweepTimeout,
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error {
+			if a.chat.telegram == nil {
+				return nil
+			}
+			return a.chat.telegram.FollowMoves(ctx)
+		},
 	})
 	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, jobs...)
 	if err != nil {

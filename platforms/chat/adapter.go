@@ -81,6 +81,12 @@ type AdminTeller interface {
 	IsAdmin(ctx context.Context, in Incoming) (bool, error)
 }
 
+// MoveTeller is an Adapter of a platform where a chat may go on under another id, with its messages counted anew.
+type MoveTeller interface {
+	// Present gives the id of a chat as it is by now, which is mostly the same. Messages of the former one stay there: they can't be edited.
+	Present(ctx context.Context, chat string) (string, error)
+}
+
 // Receiver takes what comes in from a platform; the Router is one.
 //
 // When Receive returns nil the updates are stored and will be handled, also after a crash; the adapter

@@ -10,10 +10,12 @@ import (
 	"maps"
 	mathrand "math/rand/v2"
 	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/clock"
@@ -40,11 +42,13 @@ type AdapterConfig struct {
 	App string
 	// Divide has one of the processes that share the bot poll, and each send its part; nil: there are no others.
 	Divide   peers.Divider
-	Payments Payments       // nil: nothing is sold for Stars
-	Clock    clock.Clock    // nil: the system's
-	Limits   botapi.Limits  // zero: DefaultLimits
-	Jitter   func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
-	Random   io.Reader      // source of secrets; nil: the system's
+	Payments Payments // nil: nothing is sold for Stars
+	// Moved moves what the house keeps of a group to the id that Telegram gives it. It may be called again; nil: nothing is kept.
+	Moved  func(ctx context.Context, tx pgx.Tx, from, to string) error
+	Clock  clock.Clock    // nil: the system's
+	Limits botapi.Limits  // zero: DefaultLimits
+	Jitter func() float64 // numbers in [0, 1) that spread repeats; nil: random ones
+	Random io.Reader      // source of secrets; nil: the system's
 }
 
 // Adapter is Telegram as the chat contract has it.
@@ -77,6 +81,7 @@ type Adapter struct {
 var (
 	_ chat.Adapter     = (*Adapter)(nil)
 	_ chat.AdminTeller = (*Adapter)(nil)
+	_ chat.MoveTeller  = (*Adapter)(nil)
 )
 
 // NewAdapter makes an adapter. It reads what is known of the bot from Postgres; only where its name is not
@@ -88,7 +93,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	}
 	cfg = cfg.complete()
 	a := &Adapter{
-		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID()}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
+		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID(), cfg.Moved}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
 		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform), payments: cfg.Payments,
 		inlining: make(chan struct{}, inlineAtOnce), divide: cfg.Divide,
 	}
@@ -183,18 +188,43 @@ func (a *Adapter) now(chatID int64) int64 {
 	return chatID
 }
 
-// move remembers that a group has a new id.
-func (a *Adapter) move(ctx context.Context, from, to int64) {
+// move notes that a group has a new id, and moves what is kept of it. A group that could not be moved is not known as such: the next one to hear
+// of it tries again.
+func (a *Adapter) move(ctx context.Context, from, to int64) error {
 	if from == to || from == 0 || to == 0 || a.now(from) == to {
-		return
+		return nil
+	}
+	if err := a.memory.setMoved(ctx, from, to); err != nil {
+		return err
 	}
 	a.mu.Lock()
 	a.moved[from] = to
 	a.mu.Unlock()
-	if err := a.memory.setMoved(ctx, from, to); err != nil {
-		a.log.WarnContext(ctx, "a group's new id will have to be learned again after a restart", "chat", from, "error", err)
-	}
+	a.log.InfoContext(ctx, "a group goes on under another id", "chat", from, "now", to)
+	return nil
 }
+
+// supergroups are the chats whose ids are no higher; these never get another one.
+const supergroups = -1_000_000_000_000
+
+// Present gives the id of a chat as it is by now. A move that another process heard of is looked up.
+func (a *Adapter) Present(ctx context.Context, chatID string) (string, error) {
+	id, err := strconv.ParseInt(chatID, 10, 64)
+	if err != nil || id >= 0 || id <= supergroups {
+		return chatID, nil
+	}
+	to := a.now(id)
+	if to == id {
+		if to, err = a.memory.movedTo(ctx, id); err != nil {
+			return chatID, err
+		}
+	}
+	return idText(to), nil
+}
+
+// FollowMoves moves what was written under the former ids of groups that moved lately, by who had not heard of it, or was at it at that moment. It
+// is to be called now and then.
+func (a *Adapter) FollowMoves(ctx context.Context) error { return a.memory.followMoves(ctx) }
 
 // patiently repeats a call that shows nothing in a chat as long as that helps and fits ctx.
 func (a *Adapter) patiently(ctx context.Context, call func(context.Context) error) error {

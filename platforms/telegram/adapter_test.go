@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -491,6 +492,56 @@ func TestGroups(t *testing.T) {
 		}
 		if err := r.Delete(t.Context(), old); err != nil {
 			t.Errorf("delete: %v", err)
+		}
+	})
+	t.Run("what is kept of a group that moves is moved once, and again when that failed", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		group := r.server.Group("Makers", r.ann)
+		var moves []string
+		fails := true
+		r.Adapter.memory.move = func(_ context.Context, _ pgx.Tx, from, to string) error {
+			if fails {
+				return errors.New("the database is busy")
+			}
+			moves = append(moves, from+" "+to)
+			return nil
+		}
+		from, super := placeIn(group).Chat, group.Migrate()
+		if ref := r.sent(t, chat.Message{To: placeIn(group), Text: chat.Plain("sent all the same")}); ref.Chat != placeIn(super).Chat {
+			t.Errorf("sent to %+v", ref)
+		}
+		if now, err := r.Present(t.Context(), from); err != nil || now != from {
+			t.Errorf("a group that was not moved is at %s, %v", now, err)
+		}
+		fails = false
+		r.sent(t, chat.Message{To: placeIn(group), Text: chat.Plain("moved now")})
+		r.sent(t, chat.Message{To: placeIn(group), Text: chat.Plain("moved before")})
+		want := from + " " + placeIn(super).Chat
+		if len(moves) != 1 || moves[0] != want {
+			t.Errorf("the moves: %q", moves)
+		}
+		r.moved = map[int64]int64{} // as in a process that has not heard of it
+		if now, err := r.Present(t.Context(), from); err != nil || now != placeIn(super).Chat {
+			t.Errorf("the group is at %s, %v", now, err)
+		}
+		if now, err := r.Present(t.Context(), placeIn(super).Chat); err != nil || now != placeIn(super).Chat {
+			t.Errorf("the supergroup is at %s, %v", now, err)
+		}
+		if err := r.FollowMoves(t.Context()); err != nil || len(moves) != 2 || moves[1] != want {
+			t.Errorf("what was written meanwhile: %q, %v", moves, err)
+		}
+		if _, err := r.pool.Exec(t.Context(), `UPDATE telegram_chats SET moved_at = now() - interval '6 minutes'`); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.FollowMoves(t.Context()); err != nil || len(moves) != 2 {
+			t.Errorf("long after: %q, %v", moves, err)
+		}
+		if _, err := r.pool.Exec(t.Context(), `UPDATE telegram_chats SET moved_at = NULL, carried_at = NULL`); err != nil { // of a version before
+			t.Fatal(err)
+		}
+		if err := errors.Join(r.FollowMoves(t.Context()), r.FollowMoves(t.Context())); err != nil || len(moves) != 3 {
+			t.Errorf("recorded by a version before: %q, %v", moves, err)
 		}
 	})
 	t.Run("an edit in a group that has just moved does not hit another message", func(t *testing.T) {

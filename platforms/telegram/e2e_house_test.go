@@ -39,6 +39,7 @@ import (
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
+	runstore "github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
@@ -123,9 +124,16 @@ func (h *house) start() *house {
 	ctx := context.WithoutCancel(h.t.Context())
 	client, err := botapi.NewClient(botapi.Config{Token: h.telegram.Token, BaseURL: h.telegram.URL})
 	h.must(err)
+	wallets := groups.New(groups.Config{Pool: h.pool, Ledger: h.ledger})
 	h.adapter, err = telegram.NewAdapter(ctx, telegram.AdapterConfig{
 		Client: client, Pool: h.pool, Logger: log, PublicURL: h.public,
 		Limits: h.limits,
+		Moved: func(ctx context.Context, tx pgx.Tx, from, to string) error {
+			if err := wallets.MoveChat(ctx, tx, telegram.Platform, from, to); err != nil {
+				return err
+			}
+			return runstore.MoveChat(ctx, tx, telegram.Platform, from, to)
+		},
 	})
 	h.must(err)
 	deliverer, err := show.NewDeliverer(show.DelivererConfig{
@@ -144,7 +152,7 @@ func (h *house) start() *house {
 	})
 	h.must(err)
 	h.router, err = router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Groups: groups.New(groups.Config{Pool: h.pool, Ledger: h.ledger}), Logger: log,
+		Deliverer: deliverer, Pool: h.pool, Tools: h.registry, Runs: h.runs, Accounts: people, Wallets: h.ledger, Groups: wallets, Logger: log,
 		AlbumWait: 150 * time.Millisecond,
 	})
 	h.must(err)
@@ -321,9 +329,24 @@ func (h *house) handled() {
 	})
 }
 
-// settled waits until all is over, and sees that each of n runs was charged, or given back, once and that the
+// settled waits until all is over, and sees that each of n runs was charged to who asked, or given back, once and that the
 // books balance.
 func (h *house) settled(n int) []runs.Run {
+	h.t.Helper()
+	list, spent := h.over(n)
+	if n == 0 {
+		return nil
+	}
+	balance, err := h.ledger.Balance(h.t.Context(), list[0].AccountID)
+	h.must(err)
+	if balance.Available != credit-spent || balance.Held != 0 {
+		h.t.Errorf("the balance is %+v after %s was spent", balance, spent)
+	}
+	return list
+}
+
+// over waits until all of n runs is over, and gives them with what they cost.
+func (h *house) over(n int) (list []runs.Run, spent billing.NanoUSD) {
 	h.t.Helper()
 	h.handled()
 	h.until("all runs to be over and delivered", func() bool {
@@ -334,26 +357,17 @@ func (h *house) settled(n int) []runs.Run {
 	if len(report.Problems) > 0 {
 		h.t.Errorf("the books: %v", report.Problems)
 	}
-	list, err := h.runs.List(h.t.Context(), runs.Filter{Limit: 100})
+	list, err = h.runs.List(h.t.Context(), runs.Filter{Limit: 100})
 	h.must(err)
 	if len(list) != n {
 		h.t.Fatalf("%d runs, want %d", len(list), n)
 	}
-	var spent billing.NanoUSD
 	for _, r := range list {
 		if spent += r.Cost; r.Status != runs.StatusSucceeded && r.Cost != 0 {
 			h.t.Errorf("run %s %s cost %s", r.ID, r.Status, r.Cost)
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	balance, err := h.ledger.Balance(h.t.Context(), list[0].AccountID)
-	h.must(err)
-	if balance.Available != credit-spent || balance.Held != 0 {
-		h.t.Errorf("the balance is %+v after %s was spent", balance, spent)
-	}
-	return list
+	return list, spent
 }
 
 // input gives a value of a run as JSON.

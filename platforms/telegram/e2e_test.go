@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
@@ -43,7 +44,7 @@ func TestChatFlows(t *testing.T) {
 		"files too large either way are told, with a smaller version and a link":  flowTooLarge,
 		"a restart in the middle changes nothing that people see, but the time":   flowRestart,
 		"a connection that breaks over the result shows it once or asks":          flowBrokenDelivery,
-		"a group that becomes a supergroup meanwhile gets its result":             flowMigration,
+		"a group that becomes a supergroup goes on with wallet and results":       flowMigration,
 		"a right that is missing is named, and the result comes when it is there": flowNoRight,
 		"A47 the command list follows the registry":                               flowMenu,
 		"A40 a tool without its nodes is refused before anything is charged":      flowUnavailable,
@@ -363,15 +364,41 @@ func flowBrokenDelivery(h *house) {
 
 func flowMigration(h *house) {
 	group := h.telegram.Group("Makers", h.ann)
+	h.ann.Send(group, "/sponsor@signalbox_test_bot 0.5")
+	h.press(h.ann, h.awaitButton(group, "Give $0.50"), "Give $0.50")
+	h.await(group, "Ann gave")
+	_, err := h.pool.Exec(h.t.Context(), `UPDATE groups SET pays = 'group'`)
+	h.must(err)
+	h.ann.Send(group, "/wallpaper@signalbox_test_bot width=96 height=64 seed=1")
+	before := h.awaitFile(group, "photo", "seed 1")
 	gate := h.engine.Hold("SaveImage")
-	h.ann.Send(group, "/wallpaper@signalbox_test_bot width=96 height=64")
+	h.ann.Send(group, "/wallpaper@signalbox_test_bot width=96 height=64 seed=2")
 	held := gate.Next()
 	h.handled()
 	super := group.Migrate()
 	h.handled()
 	held.Release()
-	h.awaitFile(super, "photo", "Wallpaper")
-	h.settled(1)
+	gate.Open()
+	h.awaitFile(super, "photo", "seed 2")
+	h.ann.Send(super, "/wallpaper@signalbox_test_bot width=96 height=64 seed=3")
+	h.awaitFile(super, "photo", "seed 3")
+	h.press(h.ann, before, "Again") // a button of the former chat
+	h.awaitFile(super, "photo", "seed 1")
+	group.SetBotStatus(h.ann, "left") // as Telegram may tell of the former chat later
+	list, spent := h.over(4)
+	for _, run := range list {
+		if run.Payer == "" || run.Payer != list[0].Payer {
+			h.t.Errorf("run %s is paid by %q, want the group", run.ID, run.Payer)
+		}
+	}
+	b, err := h.ledger.Balance(h.t.Context(), list[0].Payer)
+	h.must(err)
+	if b.Held != 0 || b.Available != billing.Dollar/2-spent {
+		h.t.Errorf("the group has %s and %s held, want %s", b.Available, b.Held, billing.Dollar/2-spent)
+	}
+	if open := h.count(`SELECT count(*) FROM groups WHERE closed_at IS NULL AND place = '` + strconv.FormatInt(super.ID(), 10) + `'`); open != 1 {
+		h.t.Errorf("%d wallets of the supergroup", open)
+	}
 }
 
 func flowNoRight(h *house) {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
@@ -20,6 +22,7 @@ const forgetFiles = 90
 type memory struct {
 	pool *pgxpool.Pool
 	bot  int64
+	move func(ctx context.Context, tx pgx.Tx, from, to string) error // nil: nothing else is kept of chats
 }
 
 // open returns the bot's name, empty if it is not known yet, and the secret of its webhook, which it draws
@@ -99,11 +102,43 @@ func (m memory) moved(ctx context.Context) (map[int64]int64, error) {
 	return moved, wrap(err, "read which groups have moved")
 }
 
+// movedTo gives where a group has moved to, or its own id.
+func (m memory) movedTo(ctx context.Context, id int64) (int64, error) {
+	err := m.pool.QueryRow(ctx, `SELECT moved_to FROM telegram_chats WHERE chat_id = $1`, id).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return id, wrap(err, "look where a group has moved to")
+}
+
+// setMoved records that a group has moved, with all that is kept of it, or nothing of that.
 func (m memory) setMoved(ctx context.Context, from, to int64) error {
-	_, err := m.pool.Exec(ctx, `
-		INSERT INTO telegram_chats (chat_id, moved_to) VALUES ($1, $2)
-		ON CONFLICT (chat_id) DO UPDATE SET moved_to = EXCLUDED.moved_to`, from, to)
-	return wrap(err, "record that a group has moved")
+	err := postgres.InTx(ctx, m.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO telegram_chats (chat_id, moved_to, moved_at, carried_at) VALUES ($1, $2, now(), now())
+			ON CONFLICT (chat_id) DO UPDATE SET moved_to = EXCLUDED.moved_to, carried_at = now()`, from, to)
+		if err != nil || m.move == nil {
+			return err
+		}
+		return m.move(ctx, tx, idText(from), idText(to))
+	})
+	return wrap(err, "move what is kept of a group to its new id")
+}
+
+// lateWrites is for how long something may still be written under a former id, by who was at it when the group moved.
+const lateWrites = 5 * time.Minute
+
+// followMoves repeats the moves of lately, and does those that were recorded before anything was moved with them.
+func (m memory) followMoves(ctx context.Context) error {
+	rows, err := m.pool.Query(ctx, `SELECT chat_id, moved_to FROM telegram_chats WHERE carried_at IS NULL OR carried_at < moved_at + make_interval(secs => $1)`, lateWrites.Seconds())
+	if err != nil {
+		return wrap(err, "look for groups that moved lately")
+	}
+	moves, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ From, To int64 }])
+	for _, one := range moves {
+		err = errors.Join(err, m.setMoved(ctx, one.From, one.To))
+	}
+	return wrap(err, "repeat the moves of groups")
 }
 
 // commands returns the hashes of the published command lists by scope and language.

@@ -350,7 +350,9 @@ func (a *Adapter) followMove(ctx context.Context, o *outgoing, err error) bool {
 		return false
 	}
 	from := o.to.ChatID
-	a.move(ctx, from, e.MigrateTo)
+	if err := a.move(ctx, from, e.MigrateTo); err != nil {
+		a.log.WarnContext(ctx, "what is kept of a group that has a new id is moved later", "chat", from, "error", err)
+	}
 	o.to, o.reply = botapi.Target{ChatID: e.MigrateTo}, nil
 	return from != e.MigrateTo && o.message == 0
 }

@@ -32,8 +32,6 @@ func (r reader) read(u botapi.Update) (in chat.Incoming, ok bool) {
 	switch {
 	case u.Message != nil && u.Message.ViaBot != nil && u.Message.ViaBot.ID == r.bot:
 		in, ok = r.placed(u.Message)
-	case u.Message != nil && u.Message.MigrateToChatID != 0: // the group goes on under another id, and is left here
-		in, ok = chat.Incoming{Kind: chat.KindMembership, Membership: chat.MemberRemoved, Chat: chatOf(u.Message), At: u.Message.Time()}, true
 	case u.Message != nil:
 		in, ok = r.message(u.Message)
 		in.Kind = chat.KindMessage

@@ -195,8 +195,9 @@ func (a *Adapter) receive(ctx context.Context, updates []botapi.Update) error {
 			return err
 		}
 		if m := u.Message; m != nil {
-			a.move(ctx, m.Chat.ID, m.MigrateToChatID)
-			a.move(ctx, m.MigrateFromChatID, m.Chat.ID)
+			if err := errors.Join(a.move(ctx, m.Chat.ID, m.MigrateToChatID), a.move(ctx, m.MigrateFromChatID, m.Chat.ID)); err != nil {
+				return err
+			}
 		}
 		if u.InlineQuery != nil { // nothing to store: nobody waits for it after a restart
 			a.answerInline(ctx, *to, u.InlineQuery)

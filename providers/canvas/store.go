@@ -224,6 +224,18 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	return nil
 }
 
+// MoveSession lets the drawings of a conversation go on under its new name. Who has begun another one there meanwhile goes on with that.
+func MoveSession(ctx context.Context, tx pgx.Tx, from, to string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE canvas_scenes s SET session = $2,
+			current = current AND NOT EXISTS (SELECT FROM canvas_scenes o WHERE o.account_id = s.account_id AND o.session = $2 AND o.current)
+		WHERE session = $1`, from, to)
+	if err != nil {
+		return fmt.Errorf("move the drawings of the conversation %s to %s: %w", from, to, err)
+	}
+	return nil
+}
+
 // Forget deletes the drawings of an account.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM canvas_scenes WHERE account_id = $1`, accountID); err != nil {

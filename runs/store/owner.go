@@ -43,3 +43,26 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	}
 	return nil
 }
+
+// MoveChat gives the runs that were asked for in a chat to the id under which its platform goes on with it: their results go there, and they are
+// known there as runs of the chat.
+func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE runs SET target = jsonb_set(target::jsonb, '{chat,chat}', to_jsonb($3::text))::json
+		WHERE platform = $1 AND target::text LIKE '%"' || $2 || '"%' AND target #>> '{chat,chat}' = $2`, platform, from, to)
+	if err != nil {
+		return fmt.Errorf("move the runs of the %s chat %s to %s: %w", platform, from, to, err)
+	}
+	return nil
+}
+
+// MoveSession lets runs under way go on in a conversation that has got another name.
+func MoveSession(ctx context.Context, tx pgx.Tx, from, to string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE runs SET context = jsonb_set(context::jsonb, '{sessionId}', to_jsonb($2::text))::json
+		WHERE ended_at IS NULL AND context ->> 'sessionId' = $1`, from, to)
+	if err != nil {
+		return fmt.Errorf("move the runs of the conversation %s to %s: %w", from, to, err)
+	}
+	return nil
+}

@@ -284,4 +284,9 @@ func (d *Dialogue) of(accountID string) []*question {
 }
 
 // conversation names what the questions of a person in a chat, or in a topic of one, belong to.
-func conversation(t *turn.Turn) string { return "chat:" + start.Conversation(t) }
+func conversation(t *turn.Turn) string { return ConversationIn(t.In.Platform, t.In.Chat.Place) }
+
+// ConversationIn is what is said to a model in a place of a platform, as its memory names it.
+func ConversationIn(platform string, place chat.Place) string {
+	return "chat:" + start.ConversationIn(platform, place)
+}

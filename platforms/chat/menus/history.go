@@ -215,6 +215,11 @@ func askedHere(t *turn.Turn, run runs.Run) bool {
 	return err == nil && run.Origin.Platform == t.In.Platform && where.Chat.Chat == t.In.Chat.Chat
 }
 
+// repliedTo reports whether a message is the one replied to. One of a chat that goes on under another id is not: messages count anew there.
+func repliedTo(t *turn.Turn, ref chat.MessageRef) bool {
+	return ref.ID == t.In.ReplyTo.Ref.ID && ref.Chat == t.In.Chat.Chat
+}
+
 // runRepliedTo gives the run that the message replied to asked for, or shows. here are runs of this chat. Those asked for elsewhere can have
 // been shown again here, and are told of where nobody else reads it.
 func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run runs.Run, ok bool, err error) {
@@ -223,7 +228,7 @@ func runRepliedTo(ctx context.Context, t *turn.Turn, here, all []runs.Run) (run 
 	}
 	ref := t.In.ReplyTo.Ref
 	for _, run := range here {
-		if where, err := store.TargetOf(run); err == nil && (where.Status.ID == ref.ID || where.Request.ID == ref.ID) {
+		if where, err := store.TargetOf(run); err == nil && (repliedTo(t, where.Status) || repliedTo(t, where.Request)) {
 			return run, true, nil
 		}
 	}

@@ -84,7 +84,7 @@ func Affirm(ctx context.Context, t *turn.Turn) (bool, error) {
 			return true // one that a model asked for has a card
 		}
 		if t.In.ReplyTo != nil {
-			return where.Status.ID != t.In.ReplyTo.Ref.ID
+			return !repliedTo(t, where.Status)
 		}
 		return t.In.Chat.Kind != chat.ChatPrivate
 	})

@@ -296,12 +296,30 @@ func (r *Router) signCommands(ctx context.Context, stored []turn.Update) {
 // that failed is over, and the person is told.
 func (r *Router) handle(ctx context.Context, u turn.Update) {
 	t := r.turn(&u)
+	if moved, err := follow(ctx, t); err != nil || moved && u.Kind == chat.KindMembership { // who comes and goes in a former chat is of no interest
+		r.conclude(ctx, t, err)
+		return
+	}
 	err := r.patiently(ctx, t)
 	if rest := t.In.GoesOn; rest != nil && err == nil {
 		r.wg.Go(func() { r.conclude(ctx, t, sheltered(func() error { return rest(ctx) })) })
 		return
 	}
 	r.conclude(ctx, t, err)
+}
+
+// follow turns to the chat that goes on in place of the one where an update came from. Its message stays where it is.
+func follow(ctx context.Context, t *turn.Turn) (moved bool, err error) {
+	teller, ok := t.Out.Adapter.(chat.MoveTeller)
+	if !ok || t.In.Chat.Kind == chat.ChatPrivate {
+		return false, nil
+	}
+	now, err := teller.Present(ctx, t.In.Chat.Chat)
+	if err != nil || now == t.In.Chat.Chat {
+		return false, err
+	}
+	t.In.Chat.Place = chat.Place{Chat: now}
+	return true, nil
 }
 
 // conclude ends the handling of an update.

@@ -106,10 +106,13 @@ func CallContext(ctx context.Context, t *turn.Turn) (registry.CallContext, error
 }
 
 // Conversation names the place where people speak, among those of all platforms.
-func Conversation(t *turn.Turn) string {
-	name := t.In.Platform + ":" + t.In.Chat.Chat
-	if t.In.Chat.Topic != "" {
-		name += ":" + t.In.Chat.Topic
+func Conversation(t *turn.Turn) string { return ConversationIn(t.In.Platform, t.In.Chat.Place) }
+
+// ConversationIn is what people say in a place of a platform, as drawings and runs name it.
+func ConversationIn(platform string, place chat.Place) string {
+	name := platform + ":" + place.Chat
+	if place.Topic != "" {
+		name += ":" + place.Topic
 	}
 	return name
 }

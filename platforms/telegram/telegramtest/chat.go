@@ -96,8 +96,8 @@ func (c *Chat) changeBotStatus(by *User, status string) {
 // member is the bot's own entry.
 func (s *Server) member(status string) wMember { return memberOf(status, s.me()) }
 
-// Migrate turns a group into a supergroup, as Telegram does when it grows, and returns the new chat.
-// Requests to the old one are refused with the new identifier.
+// Migrate turns a group into a supergroup, as Telegram does when it grows, and returns the new chat: the bot comes to that, and is not told
+// that it left the old one. Requests to the old one are refused with the new identifier.
 func (c *Chat) Migrate() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -110,6 +110,9 @@ func (c *Chat) Migrate() *Chat {
 		fill(&w)
 		c.s.enqueue("message", w)
 	}
+	c.s.enqueue("my_chat_member", wMemberUpdate{
+		Chat: now.wire(), From: c.anyMember().wire(), Date: c.s.now().Unix(), Old: c.s.member("left"), New: c.s.member(now.botStatus),
+	})
 	service(c, func(w *wMessage) { w.MigrateToChatID = now.id })
 	service(now, func(w *wMessage) { w.MigrateFromChatID = c.id })
 	return now

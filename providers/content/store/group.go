@@ -146,3 +146,15 @@ func (s *Store) Sites(ctx context.Context, account string) ([]Site, error) {
 	}
 	return sites, nil
 }
+
+// MoveChat gives the site of a chat to the id under which its platform goes on with it, unless that has switched on one of its own meanwhile: then the
+// older one stays where it is, for operators.
+func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE sites SET place = $3, version = version + 1
+		WHERE platform = $1 AND place = $2 AND NOT EXISTS (SELECT FROM sites t WHERE t.platform = $1 AND t.place = $3)`, platform, from, to)
+	if err != nil {
+		return fmt.Errorf("move the site of the %s chat %s to %s: %w", platform, from, to, err)
+	}
+	return nil
+}
