@@ -22,6 +22,8 @@ CREATE INDEX CONCURRENTLY users_by_end_of_id ON users (right(id::text, 8));
 -- What did not succeed is rare: these cost other runs nothing.
 DROP INDEX CONCURRENTLY IF EXISTS runs_unsuccessful;
 CREATE INDEX CONCURRENTLY runs_unsuccessful ON runs (status, id DESC) WHERE ended_at IS NOT NULL AND status <> 'succeeded';
+DROP INDEX CONCURRENTLY IF EXISTS runs_unsuccessful_by_id;
+CREATE INDEX CONCURRENTLY runs_unsuccessful_by_id ON runs (id DESC) WHERE ended_at IS NOT NULL AND status <> 'succeeded';
 DROP INDEX CONCURRENTLY IF EXISTS runs_unsuccessful_of_account;
 CREATE INDEX CONCURRENTLY runs_unsuccessful_of_account ON runs (account_id, status, id DESC) WHERE ended_at IS NOT NULL AND status <> 'succeeded';
 DROP INDEX CONCURRENTLY IF EXISTS runs_unsuccessful_of_tool;
@@ -35,6 +37,7 @@ CREATE INDEX CONCURRENTLY runs_by_error ON runs USING gin (run_grams(lower(coale
 DROP INDEX runs_by_error;
 DROP INDEX runs_unsuccessful_of_tool;
 DROP INDEX runs_unsuccessful_of_account;
+DROP INDEX runs_unsuccessful_by_id;
 DROP INDEX runs_unsuccessful;
 DROP INDEX users_by_end_of_id;
 DROP INDEX runs_by_end_of_id;

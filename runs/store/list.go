@@ -23,6 +23,9 @@ const (
 	// someTools is how many tools are looked through one by one for a text; where more are called so, their runs are frequent enough to be
 	// met on the way back from the newest.
 	someTools = 100
+	// lately is how many of the latest runs that failed are looked through for a text before the index of errors is: a text that is in many
+	// errors fills a page with them, and the index would give all of them.
+	lately = 1000
 )
 
 // Conditions that say in the words of an index what they are about, so that it is used.
@@ -60,7 +63,11 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := l.containing(text, tools)
+	failed, err := s.failedLately(ctx, l, text)
+	if err != nil {
+		return nil, err
+	}
+	found := l.containing(text, tools, failed)
 	// The plan depends on how frequent the text is, so it is made anew each time.
 	args := append([]any{pgx.QueryExecModeCacheDescribe}, l.args...)
 	return s.Query(ctx, `WHERE r.id IN (`+found+`) ORDER BY r.id DESC LIMIT `+strconv.Itoa(l.limit), args...)
@@ -69,6 +76,18 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 // toolsCalled lists tools that runs were accepted with and whose ids contain a text, at most one more than someTools.
 func (s *Store) toolsCalled(ctx context.Context, text string) ([]string, error) {
 	rows, err := s.Config.Pool.Query(ctx, `SELECT DISTINCT tool_id FROM run_tools WHERE strpos(lower(tool_id), $1) > 0 LIMIT $2`, text, someTools+1)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// failedLately gives runs whose errors contain a text, the newest of those that failed lately.
+func (s *Store) failedLately(ctx context.Context, l listing, text string) ([]string, error) {
+	place, limit := l.arg(text), l.limit
+	l.limit = lately
+	rows, err := s.Config.Pool.Query(ctx, `SELECT r.id::text FROM (SELECT r.id, r.error FROM runs r `+l.newest(unsuccessful)+`) r
+		WHERE strpos(`+errorText+`, `+place+`) > 0 ORDER BY r.id DESC LIMIT `+strconv.Itoa(limit), l.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +153,14 @@ func (l *listing) newest(condition string) string {
 }
 
 // containing is a statement that gives the ids of runs that contain a text, the newest of each way to contain it: each has its own index, and
-// one statement with all of them in one condition would use none.
-func (l *listing) containing(text string, tools []string) string {
+// one statement with all of them in one condition would use none. Where those that failed lately fill the page, no others are looked for.
+func (l *listing) containing(text string, tools, failed []string) string {
 	place := l.arg(text)
 	find := func(condition string) string { return `SELECT r.id FROM runs r ` + l.newest(condition) }
 	ways := []string{find(l.failedWith(text, place))}
+	if len(failed) == l.limit {
+		ways = []string{`SELECT unnest(` + l.arg(failed) + `::uuid[])`}
+	}
 	if len(tools) > someTools {
 		ways = append(ways, find(`strpos(lower(r.tool_id), `+place+`) > 0`))
 	} else if len(tools) > 0 {
