@@ -65,6 +65,7 @@ func TestOperators(t *testing.T) {
 			{"the end of the id as pages show it", runs.Filter{Text: bad.ID[28:]}, []string{bad.ID}},
 			{"the end of the account's id", runs.Filter{Text: user[28:]}, []string{good.ID, bad.ID}},
 			{"that and a state", runs.Filter{Text: user[28:], Status: runs.StatusFailed}, []string{bad.ID}},
+			{"as many as a page has", runs.Filter{Text: "swearing", Status: runs.StatusFailed, Limit: 1}, []string{bad.ID}},
 			{"two letters of an error", runs.Filter{Text: "sw"}, []string{bad.ID}},
 			{"a piece across words", runs.Filter{Text: "G, p"}, []string{bad.ID}},
 			{"pieces of the error that are not one", runs.Filter{Text: "please swearing"}, nil},

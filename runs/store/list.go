@@ -157,10 +157,11 @@ func (l *listing) newest(condition string) string {
 func (l *listing) containing(text string, tools, failed []string) string {
 	place := l.arg(text)
 	find := func(condition string) string { return `SELECT r.id FROM runs r ` + l.newest(condition) }
-	ways := []string{find(l.failedWith(text, place))}
+	withError := failedWith(text, place)
 	if len(failed) == l.limit {
-		ways = []string{`SELECT unnest(` + l.arg(failed) + `::uuid[])`}
+		withError = hasError(place) + ` AND r.id = ANY (` + l.arg(failed) + `::uuid[])`
 	}
+	ways := []string{find(withError)}
 	if len(tools) > someTools {
 		ways = append(ways, find(`strpos(lower(r.tool_id), `+place+`) > 0`))
 	} else if len(tools) > 0 {
@@ -182,12 +183,16 @@ func (l *listing) containing(text string, tools, failed []string) string {
 }
 
 // failedWith is the condition that a run failed with an error that contains a text, which is an argument already.
-func (l *listing) failedWith(text, place string) string {
-	condition := unsuccessful + ` AND strpos(` + errorText + `, ` + place + `) > 0`
+func failedWith(text, place string) string {
+	condition := hasError(place)
 	if utf8.RuneCountInString(text) < gram {
 		return condition // it has no piece to find it by, and is soon met
 	}
 	return condition + ` AND run_grams(` + errorText + `) @> run_grams(` + place + `)`
+}
+
+func hasError(place string) string {
+	return unsuccessful + ` AND strpos(` + errorText + `, ` + place + `) > 0`
 }
 
 // partOfID are texts that are enough of an id to look for it.
