@@ -178,6 +178,9 @@ func TestRateCard(t *testing.T) {
 	if got, _ := bare.Rate("cuda:0 NVIDIA GeForce RTX 4090"); err != nil || got != "0.0004" {
 		t.Errorf("A28 a card as the README has it: %q, %v", got, err)
 	}
+	if got, _ := bare.Rate("NVIDIA GeForce RTX 4090 at $0.0007"); got != "0.0007" {
+		t.Errorf("a machine with a rate of its own costs %q", got)
+	}
 	for _, bad := range []string{``, `[]`, `{"machine": {}}`, `{"A10G": 1, "a10g": 2}`, `{"A": 1} {}`, `{"machines": {"A": -1}}`, `{"machines": {"A": "x"}}`, `{"machines": {"-": "1"}}`} {
 		if _, err := ParseRateCard([]byte(bad)); err == nil {
 			t.Errorf("%s: no error", bad)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 //go:embed rates.json
@@ -78,8 +80,11 @@ func ParseRateCard(data []byte) (RateCard, error) {
 
 // Rate gives the price per second of the machine, in US dollars as an exact decimal. Names are compared
 // by their words in any case and order, and may say more than the card does: "cuda:0 NVIDIA
-// A100-SXM4-80GB" is the card's A100-80GB.
+// A100-SXM4-80GB" is the card's A100-80GB. A rate in the name itself counts before those of the card, see registry.MachineAt.
 func (c RateCard) Rate(machine string) (string, bool) {
+	if own, ok := registry.OwnRate(machine); ok {
+		return own, true
+	}
 	words := nameWords(machine)
 	for _, r := range c.rates {
 		if containsAll(words, r.words) {

@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,8 +53,10 @@ type FleetConfig struct {
 	Endpoints []*Endpoint
 	// Waiting counts the runs that wait in the house's queue, by tool; nil: nobody knows. It says whether loading models elsewhere is worth it.
 	Waiting func(ctx context.Context) (map[string]int, error)
-	// Rate is what a second costs on a kind of GPU; nil: all the same. Of engines that would be done at about the same time the cheapest gets a run.
-	Rate func(gpu string) float64
+	// Rate is what a second costs on a machine; nil: all the same. Of engines that would be done at about the same time the cheapest gets a run.
+	Rate func(machine string) float64
+	// UsualRate is what a second costs, in US dollars, on engines without a rate of their own; empty: what their kind of GPU costs.
+	UsualRate string
 }
 
 // ahead keeps an engine busy while the next prompt comes, and lets the next one begin within two runs.
@@ -77,6 +80,7 @@ type Engine struct {
 	Client   *api.Client // nil: a serverless endpoint
 	endpoint *Endpoint
 	tags     []string // name=value
+	rate     string   // US dollars a second; empty: by its kind of GPU
 
 	mu    sync.Mutex
 	known knowledge
@@ -147,11 +151,11 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		bare.Fragment = ""
 		tags, _ := ReadTags(u) // the configuration has seen them
 		f.engines = append(f.engines, &Engine{
-			Name: name, tags: tags, Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
+			Name: name, tags: tags, rate: cmp.Or(RateOf(tags), cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
 		})
 	}
 	for _, end := range cfg.Endpoints {
-		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, watchers: make(map[string]*watcher), ours: make(map[string]*held)})
+		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, rate: cfg.UsualRate, watchers: make(map[string]*watcher), ours: make(map[string]*held)})
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -337,6 +338,28 @@ func TestPlacement(t *testing.T) {
 		}
 		if p := w.poll(t, w.submit(t, c)); p.Result == nil || p.Result.Usage.Machine != "NVIDIA GeForce RTX 4090" {
 			t.Errorf("%+v", p)
+		}
+	})
+	t.Run("an engine with a rate of its own is quoted and billed by it, the dearest is promised", func(t *testing.T) {
+		t.Parallel()
+		cheap, dear := comfytest.New(t, comfytest.Options{GPU: "cuda:0 NVIDIA L4 : native"}), comfytest.New(t, comfytest.Options{GPU: "cuda:0 NVIDIA L4 : native"})
+		w, tool := oneTool(t, plainFlow, cheap, dear)
+		tagged := *dear.URL()
+		tagged.Fragment = "rate=0.0009"
+		rate := func(machine string) float64 {
+			text, _ := registry.OwnRate(machine)
+			usd, _ := strconv.ParseFloat(text, 64)
+			return usd
+		}
+		w.fleet = comfy.NewFleet([]*url.URL{cheap.URL(), &tagged}, comfy.FleetConfig{Rate: rate, UsualRate: "0.0003"})
+		w.fleet.Refresh(t.Context())
+		w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader})
+		c := w.call(tool, nil)
+		if p, err := w.provider.Price(t.Context(), c); err != nil || p.Machine != "NVIDIA L4 at $0.0009" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if p := w.poll(t, w.submit(t, c)); p.Result == nil || p.Result.Usage.Machine != "NVIDIA L4 at $0.0003" {
+			t.Errorf("the cheaper of two that are alike ran as %+v", p.Result)
 		}
 	})
 	t.Run("a run that can't reach its engine goes to another", func(t *testing.T) {

@@ -450,25 +450,36 @@ func (e *Engine) open(ctx context.Context, f api.File) (io.ReadCloser, error) {
 }
 
 // machine is the engine's first GPU, by the name that rates go by.
-func (e *Engine) machine() string {
+func (e *Engine) machine() (name string) {
 	if gpus := e.knowledge().stats.GPUs; len(gpus) > 0 {
-		return gpus[0]
+		name = gpus[0]
 	}
-	return ""
+	if e.rate != "" {
+		name = registry.MachineAt(name, e.rate)
+	}
+	return name
 }
 
-// Price tells the GPU that the call would run on, and what partners' services would take for it.
+// Price tells the GPU that the call would run on, the dearest of those that might take it, for what it costs there is what must be promised; and
+// what partners' services would take for it.
 func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
 	tpl, err := p.cfg.Workflows.forTool(ctx, c.Tool)
 	if err != nil {
 		return registry.Price{}, err
 	}
+	var dearest *Engine
 	for _, e := range p.cfg.Fleet.engines {
-		if k := e.knowledge(); k.info != nil && k.err == nil && len(e.lacks(k.info, tpl.Need)) == 0 {
-			return registry.Price{Machine: e.machine(), FeesUSD: sumOf(p.fees(ctx, e, c, tpl), nil)}, nil
+		if k := e.knowledge(); !k.up() || len(e.lacks(k.info, tpl.Need)) > 0 {
+			continue
+		}
+		if rate := p.cfg.Fleet.cfg.Rate; dearest == nil || rate != nil && rate(e.machine()) > rate(dearest.machine()) {
+			dearest = e
 		}
 	}
-	return registry.Price{}, nil
+	if dearest == nil {
+		return registry.Price{}, nil
+	}
+	return registry.Price{Machine: dearest.machine(), FeesUSD: sumOf(p.fees(ctx, dearest, c, tpl), nil)}, nil
 }
 
 // Find gives the ticket that was noted before the prompt was sent.

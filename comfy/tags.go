@@ -1,11 +1,14 @@
 package comfy
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // lackTag begins the name of a tag among what an engine lacks.
@@ -24,9 +27,30 @@ func ReadTags(u *url.URL) (tags []string, err error) {
 		if _, err := strconv.ParseFloat(value, 64); name == "vram" && err != nil {
 			return nil, fmt.Errorf("%s: found %.60q, expected a number of gigabytes, such as vram=24", EngineName(u), tag)
 		}
+		if name == rateTag && !isRate(value) {
+			return nil, fmt.Errorf("%s: found %.60q, expected US dollars a second, such as rate=0.0004", EngineName(u), tag)
+		}
 		tags = append(tags, tag)
 	}
 	return tags, nil
+}
+
+// rateTag is the tag that says what a second of the engine costs, in US dollars.
+const rateTag = "rate"
+
+func isRate(text string) bool {
+	rate, err := registry.ParseDecimal(json.Number(text))
+	return err == nil && rate.Sign() >= 0
+}
+
+// RateOf is the rate among the tags of an engine; empty: it has none of its own.
+func RateOf(tags []string) string {
+	for _, tag := range tags {
+		if rate, ok := strings.CutPrefix(tag, rateTag+"="); ok {
+			return rate
+		}
+	}
+	return ""
 }
 
 // lacksTags names the tags that an engine has not. It has vram=16 where it has at least 16 gigabytes, as it is tagged or else as it says itself.

@@ -20,7 +20,7 @@ func TestReadTags(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, tags, err)
 		}
 	}
-	for _, text := range []string{"http://gpu1:8188#fast", "http://gpu1:8188#=a", "http://gpu1:8188#gpu=", "http://gpu1:8188#vram=large"} {
+	for _, text := range []string{"http://gpu1:8188#fast", "http://gpu1:8188#=a", "http://gpu1:8188#gpu=", "http://gpu1:8188#vram=large", "http://gpu1:8188#rate=cheap", "http://gpu1:8188#rate=-1"} {
 		u, err := url.Parse(text)
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,8 @@
 //
 // A step is a file NNNN_name.sql in goose's format: what follows
 // "-- +goose Up" makes the change, what follows "-- +goose Down" takes it
-// back, each in one transaction. A statement with semicolons inside, such as a
+// back, each in one transaction; indexes of large tables are built outside of one ("-- +goose NO TRANSACTION"), beside the work, in a step
+// that can be repeated. A statement with semicolons inside, such as a
 // plpgsql function, stands between "-- +goose StatementBegin" and
 // "-- +goose StatementEnd".
 //

@@ -261,7 +261,7 @@ type Subject struct {
 type Usage struct {
 	RunTime time.Duration // time of work, without waiting in a queue
 	Tokens  int64
-	Machine string // GPU name for rateSource machine
+	Machine string // GPU name for rateSource machine; see MachineAt
 	CostUSD string // exact decimal in US dollars as the provider charged it, for rateSource api
 	FeesUSD string // exact decimal of what others charged for parts of the run, for models with fees; "" where that is not known
 }

@@ -10,10 +10,12 @@ type Filter struct {
 	ToolID      string
 	Status      Status
 	Platform    string
-	Undelivered bool      // over, meant to be delivered, and not delivered yet
-	Text        string    // part of the run's, account's or tool's id or of the error; case does not matter; at most 200 bytes
-	Since       time.Time // accepted then or later
-	Until       time.Time // accepted before
-	Before      string    // a run id: only older ones, for paging
-	Limit       int       // 1 to 200; 0 means 50
+	Undelivered bool // over, meant to be delivered, and not delivered yet
+	// Text is part of the tool's id or of the error, or the beginning or the end of the run's or the account's id, from eight characters on;
+	// case does not matter; at most 200 bytes.
+	Text   string
+	Since  time.Time // accepted then or later
+	Until  time.Time // accepted before
+	Before string    // a run id: only older ones, for paging
+	Limit  int       // 1 to 200; 0 means 50
 }

@@ -193,13 +193,13 @@ func (a *app) startEngines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rate, err := a.cfg.GPURate()
+	rate, err := a.cfg.MachineRate()
 	if err != nil {
 		return err
 	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
 		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
-		Waiting: waiting, Rate: rate,
+		Waiting: waiting, Rate: rate, UsualRate: a.cfg.UsualRate(),
 	})
 	a.fleet.Refresh(ctx)
 	return nil
@@ -233,7 +233,7 @@ func (a *app) newWorkflows() {
 	learned := comfy.NewLearned(pool, a.log, a.Soon("what runs show of workflows", a.reload))
 	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
 		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
-		Rate: rate(a.cfg), ByMachine: a.cfg.GPURatesFile != "", Logger: a.log,
+		Rate: rate(a.cfg), ByMachine: a.cfg.ByMachine(), Logger: a.log,
 		Learned: learned, Loras: a.cfg.Loras,
 	})
 }

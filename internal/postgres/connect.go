@@ -95,7 +95,7 @@ func greet(ctx context.Context, pool *pgxpool.Pool) error {
 		err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`, pgx.QueryExecModeExec).Scan(&version, &encoding)
 		switch {
 		case err == nil && version/10000 < cluster.OldestMajor:
-			return fmt.Errorf("the server is Postgres %d, want %d or newer", version/10000, cluster.OldestMajor)
+			return fmt.Errorf("the server is Postgres %d, want %d or newer: upgrade it with pg_upgrade, or move the data with pg_dump to a newer one", version/10000, cluster.OldestMajor)
 		case err == nil && encoding != "UTF8":
 			return fmt.Errorf("the database's encoding is %s, want UTF8 for the texts of all scripts: make one with TEMPLATE template0 ENCODING 'UTF8', and move the data with pg_dump", encoding)
 		case err == nil || !isStarting(err):

@@ -451,22 +451,24 @@ func TestLargeCatalogue(t *testing.T) {
 	if n, err := io.Copy(io.Discard, res.Body); err != nil || n > 60_000 {
 		t.Errorf("the list of 1000 tools has %d bytes compressed, %v", n, err)
 	}
-	seen := map[string]bool{}
-	for path, pages := "/?category=many", 0; path != ""; pages++ {
-		if pages > 20 {
-			t.Fatal("the list has no end")
+	for _, first := range []string{"/?category=many", "/prices"} {
+		seen := map[string]bool{}
+		for path, pages := first, 0; path != ""; pages++ {
+			if pages > 20 {
+				t.Fatalf("%s has no end", first)
+			}
+			page := v.page(path)
+			for _, found := range regexp.MustCompile(`href="/tool/(tool[0-9]+)"`).FindAllStringSubmatch(page, -1) {
+				seen[found[1]] = true
+			}
+			next := regexp.MustCompile(`href="(/(?:prices)?\?(?:category=many&amp;)?from=[0-9]+)"`).FindStringSubmatch(page)
+			if path = ""; next != nil {
+				path = strings.ReplaceAll(next[1], "&amp;", "&")
+			}
 		}
-		page := v.page(path)
-		for _, found := range regexp.MustCompile(`href="/tool/(tool[0-9]+)"`).FindAllStringSubmatch(page, -1) {
-			seen[found[1]] = true
+		if len(seen) != 1000 {
+			t.Errorf("turning the pages of %s showed %d of 1000 tools", first, len(seen))
 		}
-		next := regexp.MustCompile(`href="(/\?category=many&amp;from=[0-9]+)"`).FindStringSubmatch(page)
-		if path = ""; next != nil {
-			path = strings.ReplaceAll(next[1], "&amp;", "&")
-		}
-	}
-	if len(seen) != 1000 {
-		t.Errorf("turning the pages showed %d of 1000 tools", len(seen))
 	}
 	has(t, v.page("/history"), `name="q"`)
 }

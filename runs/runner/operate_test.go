@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,40 @@ func TestOperators(t *testing.T) {
 		} {
 			if got, err := h.List(ctx, c.f); err != nil || len(got) != c.want {
 				t.Errorf("%s: %d runs, expected %d (%v)", c.name, len(got), c.want, err)
+			}
+		}
+	})
+	t.Run("a text finds what contains it, by whichever index", func(t *testing.T) {
+		if _, err := h.pool.Exec(ctx, `INSERT INTO users (id, display_name) VALUES ($1, 'Somebody')`, user); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name string
+			f    runs.Filter
+			want []string
+		}{
+			{"the beginning of the id", runs.Filter{Text: good.ID[:35]}, []string{good.ID}},
+			{"the whole id", runs.Filter{Text: good.ID}, []string{good.ID}},
+			{"the end of the id as pages show it", runs.Filter{Text: bad.ID[28:]}, []string{bad.ID}},
+			{"the end of the account's id", runs.Filter{Text: user[28:]}, []string{good.ID, bad.ID}},
+			{"that and a state", runs.Filter{Text: user[28:], Status: runs.StatusFailed}, []string{bad.ID}},
+			{"as many as a page has", runs.Filter{Text: "swearing", Status: runs.StatusFailed, Limit: 1}, []string{bad.ID}},
+			{"two letters of an error", runs.Filter{Text: "sw"}, []string{bad.ID}},
+			{"a piece across words", runs.Filter{Text: "G, p"}, []string{bad.ID}},
+			{"pieces of the error that are not one", runs.Filter{Text: "please swearing"}, nil},
+			{"an error of somebody else", runs.Filter{Text: "swearing", AccountID: uuid.NewString()}, nil},
+			{"older than that", runs.Filter{Text: "sing", Before: good.ID}, []string{bad.ID}},
+			{"one of two", runs.Filter{Text: "sing", Limit: 1}, []string{good.ID}},
+			{"what is not over", runs.Filter{Status: runs.StatusQueued}, nil},
+			{"a tool and a state", runs.Filter{ToolID: bad.Tool.ToolID, Status: runs.StatusFailed, AccountID: user}, []string{bad.ID}},
+		} {
+			got, err := h.List(ctx, c.f)
+			var ids []string
+			for _, run := range got {
+				ids = append(ids, run.ID)
+			}
+			if err != nil || !slices.Equal(ids, c.want) {
+				t.Errorf("%s: %q, expected %q (%v)", c.name, ids, c.want, err)
 			}
 		}
 	})

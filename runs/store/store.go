@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -220,64 +219,6 @@ func (s *Store) Get(ctx context.Context, runID string) (runs.Run, error) {
 func (s *Store) Look(ctx context.Context, runID string) (runs.Run, error) {
 	r, err := s.Load(ctx, runID)
 	return r.Run, err
-}
-
-const (
-	defaultPage = 50
-	maxPage     = 200
-	maxSearch   = 200 // bytes of a text to find
-)
-
-// List gives runs, newest first.
-func (s *Store) List(ctx context.Context, f runs.Filter) ([]runs.Run, error) {
-	where := []string{"true"}
-	var args []any
-	add := func(condition string, value string) {
-		if value != "" {
-			args = append(args, value)
-			where = append(where, condition+" $"+strconv.Itoa(len(args)))
-		}
-	}
-	add("r.account_id =", f.AccountID)
-	if f.AccountID != "" {
-		where = append(where, "r.deleted_at IS NULL")
-	}
-	add("r.tool_id =", f.ToolID)
-	add("r.status =", string(f.Status))
-	add("r.platform =", f.Platform)
-	add("r.id <", f.Before)
-	if !f.Since.IsZero() {
-		add("r.id >=", FirstID(f.Since))
-	}
-	if !f.Until.IsZero() {
-		add("r.id <", FirstID(f.Until))
-	}
-	if f.Text != "" {
-		args = append(args, strings.ToLower(cleanSearch(f.Text)))
-		where = append(where, `(strpos(concat_ws(' ', r.id, r.account_id, lower(r.tool_id), lower(r.error ->> 'code'), lower(r.error ->> 'message')), $`+strconv.Itoa(len(args))+`) > 0)`)
-	}
-	if f.Undelivered {
-		where = append(where, "r.deliverable AND r.ended_at IS NOT NULL AND r.delivered_at IS NULL")
-	}
-	limit := min(f.Limit, maxPage)
-	if limit <= 0 {
-		limit = defaultPage
-	}
-	records, err := s.Query(ctx, "WHERE "+strings.Join(where, " AND ")+" ORDER BY r.id DESC LIMIT "+strconv.Itoa(limit), args...)
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	s.tellPlaces(ctx, records)
-	runs := make([]runs.Run, len(records))
-	for i := range records {
-		runs[i] = records[i].Run
-	}
-	return runs, nil
-}
-
-// cleanSearch bounds what is searched for, and takes out what Postgres takes for no text.
-func cleanSearch(text string) string {
-	return Storable(text[:min(len(text), maxSearch)])
 }
 
 // FirstID is the smallest id of a run that was accepted at t: ids begin with their time.

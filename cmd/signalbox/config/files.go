@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -46,17 +47,33 @@ func (c *Config) RateCard() (billing.RateCard, error) {
 	return fromFile("GPU_RATES_FILE", c.GPURatesFile, billing.ParseRateCard)
 }
 
-// GPURate is what a second of a GPU costs, where the operator says so; nil: all cost the same.
-func (c *Config) GPURate() (func(gpu string) float64, error) {
-	if c.GPURatesFile == "" {
+// ByMachine tells whether seconds cost what the machine that ran costs: by its kind of GPU, or by the rate of an engine.
+func (c *Config) ByMachine() bool {
+	return c.GPURatesFile != "" || slices.ContainsFunc(c.Engines, func(u *url.URL) bool {
+		tags, _ := comfy.ReadTags(u) // which were checked
+		return comfy.RateOf(tags) != ""
+	})
+}
+
+// UsualRate is what a second costs on engines without a rate where others have one; empty: by the kind of GPU, or all cost the same.
+func (c *Config) UsualRate() string {
+	if c.GPURatesFile == "" && c.ByMachine() {
+		return c.ComfyUIUSDPerSecond
+	}
+	return ""
+}
+
+// MachineRate is what a second of a machine costs, where they differ; nil: all cost the same.
+func (c *Config) MachineRate() (func(machine string) float64, error) {
+	if !c.ByMachine() {
 		return nil, nil
 	}
 	card, err := c.RateCard()
 	if err != nil {
 		return nil, err
 	}
-	return func(gpu string) float64 {
-		text, known := card.Rate(gpu)
+	return func(machine string) float64 {
+		text, known := card.Rate(machine)
 		if !known {
 			text = c.ComfyUIUSDPerSecond
 		}

@@ -57,8 +57,8 @@ type wallPage struct {
 	Narrowed bool   // by more than a text
 	Here     string // the address of this page
 	Shots    []shot
-	More     string          // the address of what comes after them
-	Tools    []registry.Tool // to choose from; none where there are too many
+	More     string           // the address of what comes after them
+	Tools    []*registry.Tool // to choose from; none where there are too many
 	Ratings  []int
 	Most     int // how many can be chosen
 }

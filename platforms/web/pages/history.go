@@ -19,8 +19,8 @@ type historyPage struct {
 	Filtered  bool
 	Narrowed  bool // by more than a text
 	Runs      []runView
-	More      string          // the next page's address
-	Tools     []registry.Tool // to choose from; none where there are too many
+	More      string           // the next page's address
+	Tools     []*registry.Tool // to choose from; none where there are too many
 	Statuses  []runs.Status
 	Platforms []string
 	Asks      bool // there are questions to models, on a page of their own
@@ -52,11 +52,12 @@ func (s *overview) history(w http.ResponseWriter, r *http.Request, a users.Accou
 		Filter: historyFilter{
 			Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform"), Text: q.Get("q"), Since: q.Get("since"), Until: q.Get("until"),
 		},
-		Asks: s.asks, Statuses: endings[:], Platforms: origins[:], Tools: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a)),
+		Asks: s.asks, Statuses: endings[:], Platforms: origins[:], Tools: s.tools.listed(a),
 	}
 	if len(page.Tools) > manyChoices {
 		page.Tools = nil // the text finds them, too
 	}
+	readIn(s.render.Voice(r, a).Language(), page.Tools)
 	f, err := page.Filter.filter()
 	if err != nil {
 		return err

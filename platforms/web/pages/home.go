@@ -23,8 +23,8 @@ type homeView struct {
 	Query, Category string
 	Categories      []string
 	Tools           []toolCard
-	Waiting         []registry.Tool // tools that nobody can run now
-	WaitingAll      int             // how many there are, also where not all are shown
+	Waiting         []*registry.Tool // tools that nobody can run now
+	WaitingAll      int              // how many there are, also where not all are shown
 	Latest          []runView
 	Examples        []picture // what the tools make, for those who have made nothing yet
 	More            string    // address of the next tools
@@ -32,7 +32,7 @@ type homeView struct {
 
 // toolCard is a tool in the list, with a picture that the reader made with it, if there is one.
 type toolCard struct {
-	registry.Tool
+	*registry.Tool
 	Picture string
 	Takes   string // kind of what goes in: text, image, video, audio, file, or empty
 	Gives   string // kind of what comes out
@@ -60,26 +60,18 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 		return err
 	}
 	all := s.tools.listed(a)
-	if !slices.ContainsFunc(all, func(t registry.Tool) bool { return t.Category == h.Category }) {
+	if !slices.ContainsFunc(all, func(t *registry.Tool) bool { return t.Category == h.Category }) {
 		h.Category = ""
 	}
 	h.Categories = categories(all, h.Category)
 	if h.Query != "" {
 		all = s.tools.search(r.Context(), a, h.Query)
 	}
-	all = readIn(s.render.Voice(r, a).Language(), all)
-	pictures := s.pictures(recent)
-	for _, t := range all {
-		switch {
-		case h.Category != "" && t.Category != h.Category:
-		case h.Category == "" && h.Query == "" && !t.InMenus():
-		case t.State() == registry.StateUnavailable:
-			h.Waiting = append(h.Waiting, t)
-		default:
-			h.Tools = append(h.Tools, toolCard{Tool: t, Picture: cmp.Or(pictures[t.ToolID], s.examples.tile(t.ToolID)), Takes: takes(t), Gives: gives(t)})
-		}
+	language, pictures := s.render.Voice(r, a).Language(), s.pictures(recent)
+	for _, t := range readIn(language, h.turn(all, r.URL.Query().Get("from"))) {
+		h.Tools = append(h.Tools, toolCard{Tool: t, Picture: cmp.Or(pictures[t.ToolID], s.examples.tile(t.ToolID)), Takes: takes(t), Gives: gives(t)})
 	}
-	h.turn(r.URL.Query().Get("from"))
+	readIn(language, h.Waiting)
 	if h.Query == "" && h.Category == "" && len(recent) == 0 {
 		h.Examples = s.examplesOf(h.Tools)
 	}
@@ -108,34 +100,52 @@ func (s *overview) addPrices(r *http.Request, v i18n.Voice, cards []toolCard) er
 	}
 	for i := range cards {
 		c := &cards[i]
-		if c.Price = priceOf(v, c.Tool); usual[c.ToolID] > 0 {
-			c.Price = joined(v.Line("money.usual", "amount", usual[c.ToolID]), v.ForADollar(usual[c.ToolID], words.Makes(c.Tool)))
+		if c.Price = priceOf(v, *c.Tool); usual[c.ToolID] > 0 {
+			c.Price = joined(v.Line("money.usual", "amount", usual[c.ToolID]), v.ForADollar(usual[c.ToolID], words.Makes(*c.Tool)))
 		}
 	}
 	return nil
 }
 
-// turn keeps the page of tools that begins at a place, and tells where the next one does.
-func (h *homeView) turn(from string) {
+// turn gives the page of tools that begins at a place, and tells where the next one does. The first has those that wait beside it.
+func (h *homeView) turn(all []*registry.Tool, from string) []*registry.Tool {
+	var ready, waiting []*registry.Tool
+	for _, t := range all {
+		switch {
+		case h.Category != "" && t.Category != h.Category:
+		case h.Category == "" && h.Query == "" && !t.InMenus():
+		case t.State() == registry.StateUnavailable:
+			waiting = append(waiting, t)
+		default:
+			ready = append(ready, t)
+		}
+	}
+	shown, begin, next := turnTo(ready, from, manyTools)
+	if next != "" {
+		h.More = "/?" + url.Values{"category": {h.Category}, "from": {next}}.Encode()
+	}
+	if begin == 0 {
+		h.Waiting, h.WaitingAll = waiting[:min(manyTools, len(waiting))], len(waiting)
+	}
+	return shown
+}
+
+// turnTo gives the page of at most length tools that begins at a place, that place, and the one where the next page begins, if there is one.
+func turnTo(tools []*registry.Tool, from string, length int) (page []*registry.Tool, begin int, next string) {
 	begin, err := strconv.Atoi(from)
-	if err != nil || begin < 0 || begin >= len(h.Tools) {
+	if err != nil || begin < 0 || begin >= len(tools) {
 		begin = 0
 	}
-	if begin > 0 {
-		h.Waiting = nil // the first page has them
+	end := min(begin+length, len(tools))
+	if end < len(tools) {
+		next = strconv.Itoa(end)
 	}
-	end := min(begin+manyTools, len(h.Tools))
-	if end < len(h.Tools) {
-		h.More = "/?" + url.Values{"category": {h.Category}, "from": {strconv.Itoa(end)}}.Encode()
-	}
-	h.Tools = h.Tools[begin:end]
-	h.WaitingAll = len(h.Waiting)
-	h.Waiting = h.Waiting[:min(manyTools, len(h.Waiting))]
+	return tools[begin:end], begin, next
 }
 
 // categories lists those in which there is something to pick, and the one that is shown, in alphabetical order. Others have their
 // addresses all the same.
-func categories(tools []registry.Tool, shown string) []string {
+func categories(tools []*registry.Tool, shown string) []string {
 	var names []string
 	for _, t := range tools {
 		offered := t.InMenus() && t.State() != registry.StateUnavailable
@@ -165,7 +175,7 @@ func (s *overview) pictures(recent []runs.Run) map[string]string {
 }
 
 // takes tells the kind of a tool's main input; a tool that only has settings takes nothing.
-func takes(t registry.Tool) string {
+func takes(t *registry.Tool) string {
 	primary := registry.InputType(t.Hints().PrimaryInput)
 	text := ""
 	for _, f := range t.InputSchema {
@@ -180,7 +190,7 @@ func takes(t registry.Tool) string {
 }
 
 // gives tells the kind of a tool's first result.
-func gives(t registry.Tool) string {
+func gives(t *registry.Tool) string {
 	if len(t.OutputSchema) == 0 {
 		return string(registry.TypeFile)
 	}

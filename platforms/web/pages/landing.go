@@ -59,7 +59,7 @@ func (s *overview) landing(w http.ResponseWriter, r *http.Request) error {
 	if s.strangers.Ways != nil {
 		v.Ways = s.strangers.Ways()
 	}
-	for _, t := range deref(s.tools.snapshot().Listed(registry.Everyone)) {
+	for _, t := range s.tools.snapshot().Listed(registry.Everyone) {
 		if t.State() != registry.StateActive || !t.InMenus() {
 			continue
 		}

@@ -12,8 +12,23 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
+// priceList is a page of the list of prices.
+type priceList struct {
+	Tools []*registry.Tool
+	More  string // address of the next page
+}
+
+// manyPrices is how many tools a page of the list has.
+const manyPrices = 200
+
 func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	return s.pages.Show(w, r, a, "prices", render.View{Title: s.render.Voice(r, a).Line("web.prices"), Data: readIn(s.render.Voice(r, a).Language(), s.tools.listed(a))})
+	voice := s.render.Voice(r, a)
+	shown, _, next := turnTo(s.tools.listed(a), r.URL.Query().Get("from"), manyPrices)
+	list := priceList{Tools: readIn(voice.Language(), shown)}
+	if next != "" {
+		list.More = "/prices?from=" + next
+	}
+	return s.pages.Show(w, r, a, "prices", render.View{Title: voice.Line("web.prices"), Data: list})
 }
 
 // buyView is how people get more credit, as it is at the moment.

@@ -27,33 +27,24 @@ func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
 	return t.Clone(), nil
 }
 
-// listed are the tools that this account's lists show.
-func (s tools) listed(a users.Account) []registry.Tool {
-	return deref(s.snapshot().Listed(request.Audience(a)))
+// listed are the tools that this account's lists show, shared and read-only.
+func (s tools) listed(a users.Account) []*registry.Tool {
+	return s.snapshot().Listed(request.Audience(a))
 }
 
-// search finds tools by what an account types.
-func (s tools) search(ctx context.Context, a users.Account, query string) []registry.Tool {
+// search finds tools by what an account types, shared and read-only.
+func (s tools) search(ctx context.Context, a users.Account, query string) []*registry.Tool {
 	var found []*registry.Tool
 	for _, m := range s.find(ctx, query, catalog.SearchOptions{Audience: request.Audience(a), Limit: 30, WithUnavailable: true}) {
 		found = append(found, m.Tool)
 	}
-	return deref(found)
+	return found
 }
 
-// deref copies the headers of tools that are only read: pages and answers do not modify them.
-func deref(shared []*registry.Tool) []registry.Tool {
-	tools := make([]registry.Tool, len(shared))
-	for i, t := range shared {
-		tools[i] = *t
-	}
-	return tools
-}
-
-// readIn gives tools as people read them in a language.
-func readIn(language string, tools []registry.Tool) []registry.Tool {
-	for i := range tools {
-		tools[i] = *tools[i].In(language)
+// readIn puts tools into a list of our own as people read them in a language.
+func readIn(language string, tools []*registry.Tool) []*registry.Tool {
+	for i, t := range tools {
+		tools[i] = t.In(language)
 	}
 	return tools
 }
