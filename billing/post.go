@@ -24,6 +24,9 @@ const (
 	kindGiftOut  = "gift_out"
 	kindGiftIn   = "gift_in"
 	kindTakeback = "takeback"
+
+	kindShare     = "share"
+	kindShareBack = "share_back"
 )
 
 // The ids of the house's own accounts, as the migration made them.
