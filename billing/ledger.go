@@ -23,13 +23,13 @@ var (
 type ErrInsufficient struct {
 	Have, Need NanoUSD
 	Held       NanoUSD // set aside for running work; what that does not cost comes back
-	Owed       NanoUSD // a disputed payment took this beyond the wallet: nothing runs until it is paid or the dispute is won
+	Owed       NanoUSD // a disputed payment, or an author's share of a refunded run, took this beyond the wallet: nothing runs until it is paid
 }
 
 // Error names the amounts.
 func (e ErrInsufficient) Error() string {
 	if e.Owed > 0 {
-		return fmt.Sprintf("a payment was disputed, and %s of it was spent already: nothing runs until that is paid or the dispute is settled", e.Owed)
+		return fmt.Sprintf("a payment was disputed, or a share of a refunded run taken back, and %s of it was spent already: nothing runs until that is paid or the dispute is settled", e.Owed)
 	}
 	if e.Held > 0 {
 		return fmt.Sprintf("not enough credit: this needs %s, there is %s, and %s is set aside for what is running", e.Need, e.Have, e.Held)
@@ -366,7 +366,7 @@ func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
 type Balance struct {
 	Available NanoUSD
 	Held      NanoUSD
-	Owed      NanoUSD // a disputed payment took this beyond the wallet; what comes in pays it first
+	Owed      NanoUSD // a disputed payment, or a share that was taken back, took this beyond the wallet; what comes in pays it first
 }
 
 // All is both together.

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
@@ -9,6 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 // paid ends a run of a payer that was held and came to cost, of which share is the author's.
@@ -232,4 +236,100 @@ func TestSharesRace(t *testing.T) {
 		b.wants(t, user, 1000, 0)
 	}
 	b.balances(t)
+}
+
+func TestSharesOfPrices(t *testing.T) {
+	t.Parallel()
+	model := func(percent, usd json.Number) *registry.CostingModel {
+		return &registry.CostingModel{Rate: "0.0001", Unit: registry.UnitSecond, RateSource: registry.RateStatic, MinimumUSD: "0.001",
+			Share: &registry.Share{Author: "author", Percent: percent, USD: usd}}
+	}
+	for _, c := range []struct {
+		share      *registry.CostingModel
+		cost, want NanoUSD
+	}{
+		{model("10", ""), 1_000_000, 100_000}, {model("10", ""), 19, 1}, {model("33.3", ""), 3, 0}, {model("100", ""), 7, 7}, // rounded down
+		{model("", "0.01"), 1, 10_000_000}, {model("", "0.01"), 0, 0}, {model("10", ""), 0, 0}, {nil, 5, 0},
+		{model("10", ""), MaxAmount, MaxAmount / 10},
+	} {
+		if got := sharePart(c.share, c.cost); got != c.want {
+			t.Errorf("of %d: %d, want %d", c.cost, got, c.want)
+		}
+	}
+	quote := Quote{Low: 1_000_000, High: 4_000_000}.WithShare(model("10", ""), "somebody")
+	if quote.Low != 1_100_000 || quote.High != 4_400_000 || quote.Share != 400_000 || quote.Held() != quote.High {
+		t.Errorf("the quote is %+v", quote)
+	}
+	if own := (Quote{Low: 1, High: 2}).WithShare(model("10", ""), "author"); own.High != 2 || own.Share != 0 {
+		t.Errorf("an author pays %+v", own)
+	}
+	parts := Quote{Low: 4_000_000, High: 4_000_000, Parts: true}.WithShare(model("10", ""), "somebody")
+	if parts.Held() != 400_000 {
+		t.Errorf("%s is held for parts", parts.Held())
+	}
+	for _, c := range []struct {
+		name string
+		got  Receipt
+		want Receipt
+	}{
+		{"as promised", Receipt{Cost: 2_000_000}.WithShare(model("10", ""), quote).Capped(quote.High), Receipt{Cost: 2_200_000, Share: 200_000, Net: 2_000_000}},
+		{"more than promised", Receipt{Cost: 9_000_000}.WithShare(model("10", ""), quote).Capped(quote.High),
+			Receipt{Cost: 4_400_000, Full: 9_400_000, Share: 400_000, Net: 9_000_000, Note: "it came to $0.0094; you pay what was promised"}},
+		{"its own author", Receipt{Cost: 2_000_000}.WithShare(model("10", ""), Quote{High: 2_000_000}), Receipt{Cost: 2_000_000}},
+		{"free", Receipt{}.WithShare(model("", "1"), quote), Receipt{}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, c.got, c.want)
+		}
+	}
+	whole := PartsReceipt(model("10", ""), "0.003", parts, "run")
+	if whole.Cost != 300_000 || whole.Share != 300_000 || whole.Reason != "" {
+		t.Errorf("the receipt of parts is %+v", whole)
+	}
+	if none := PartsReceipt(model("10", ""), "0", parts, "run"); none.Cost != 0 || none.Reason != ReasonNone {
+		t.Errorf("the receipt of parts that were free is %+v", none)
+	}
+}
+
+func TestParseShare(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]*registry.Share{
+		"": nil, "0": nil, "0%": nil, "10%": {Percent: "10"}, " 2.5 % ": {Percent: "2.5"}, "0.01": {USD: "0.01"}, "$0.010": {USD: "0.01"},
+	} {
+		got, err := ParseShare(text)
+		if err != nil || (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%q is %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"-1%", "ten", "1e-12", "%%", "0.0000000001"} {
+		if got, err := ParseShare(text); err == nil {
+			t.Errorf("%q is %+v", text, got)
+		}
+	}
+}
+
+// TestSharesAreBounded has tools lose what their operator does not allow any more.
+func TestSharesAreBounded(t *testing.T) {
+	t.Parallel()
+	bounds := ShareBounds{}
+	loader := LivingShares(registrytest.NewLoader("one", registrytest.Tool("a", func(tool *registry.Tool) {
+		tool.CostingModel = &registry.CostingModel{Rate: "1", Unit: registry.UnitRequest, RateSource: registry.RateStatic, Share: &registry.Share{Author: "x", Percent: "30"}}
+	})), func() ShareBounds { return bounds })
+	for most, want := range map[string]json.Number{"": "", "0": "", "20": "20", "30": "30", "50": "30"} {
+		bounds.Percent = most
+		tools, err := loader.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := json.Number("")
+		if s := tools[0].CostingModel.Share; s != nil {
+			got = s.Percent
+		}
+		if got != want {
+			t.Errorf("with at most %q the share is %q, want %q", most, got, want)
+		}
+		if allowed := bounds.Allows(&registry.Share{Percent: "30"}); allowed != (want == "30") {
+			t.Errorf("with at most %q a new one is allowed: %v", most, allowed)
+		}
+	}
 }

@@ -336,6 +336,7 @@ func (v *validator) costing(m *CostingModel) {
 	oneOf(v, "costingModel.unit", m.Unit, units...)
 	v.amount("costingModel.markup", m.Markup, maxMarkup)
 	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
+	v.share(m.Share)
 	if m.Rate == "" {
 		// Without one nothing could be promised where the machine or the service says nothing, and all runs would be free.
 		v.bad("costingModel.rate", "is missing; it is a number of US dollars per unit, by which runs are quoted until the machine or the service tells more")
@@ -348,6 +349,21 @@ func (v *validator) costing(m *CostingModel) {
 	case rate.Sign() < 0:
 		v.bad("costingModel.rate", "is %s; it must not be negative", m.Rate)
 	}
+}
+
+// share checks what an author gets.
+func (v *validator) share(s *Share) {
+	if s == nil {
+		return
+	}
+	if s.Author == "" {
+		v.bad("costingModel.share.author", "is missing; it is the id of an account")
+	}
+	if (s.Percent == "") == (s.USD == "") {
+		v.bad("costingModel.share", "has percent or usd, one of them")
+	}
+	v.amount("costingModel.share.percent", s.Percent, 100)
+	v.amount("costingModel.share.usd", s.USD, maxMinimum)
 }
 
 // The largest markup and minimum that are no slip of the pen.

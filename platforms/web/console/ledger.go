@@ -34,7 +34,7 @@ func (b *checked) last() (*billing.CheckReport, time.Time) {
 }
 
 var transferKinds = []string{"grant", "hold", "capture", "release", "refund", "merge_out", "merge_in", "takeback",
-	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in", "gift_out", "gift_in"}
+	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in", "gift_out", "gift_in", "share", "share_back"}
 
 // bookNames says in words what is in the accounts of a kind.
 var bookNames = map[string]string{
@@ -44,7 +44,7 @@ var bookNames = map[string]string{
 	"absorbed": "Absorbed beyond promised prices",
 	"transit":  "On the way between wallets",
 	"credit":   "Credit given out",
-	"debt":     "Owed after disputes",
+	"debt":     "Owed after disputes and refunds",
 	"stars":    "Bought with Stars",
 	"stripe":   "Bought by Stripe",
 	"discord":  "Bought at Discord",
