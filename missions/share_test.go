@@ -1,11 +1,11 @@
 package missions
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
@@ -17,7 +17,9 @@ const mill = cent / 10
 
 // sharing lets owners of chains ask for a fifth, or for two cents.
 func (h *house) sharing() *house {
-	h.adapt = func(c *Config) { c.Shares = func() billing.ShareBounds { return billing.ShareBounds{Percent: "20", USD: "0.02"} } }
+	h.adapt = func(c *Config) {
+		c.Shares = func() billing.ShareBounds { return billing.ShareBounds{Percent: "20", USD: "0.02"} }
+	}
 	return h
 }
 
@@ -155,7 +157,7 @@ func TestCrashWithAShare(t *testing.T) {
 	for _, c := range []struct {
 		step string
 		bad  string // a leg that fails
-	}{{"accepted", ""}, {"ended", ""}, {"finish", ""}, {"undo", "paint"}, {"undone", "paint"}, {"finish", "paint"}} {
+	}{{"accepted", ""}, {"ended", ""}, {"finish", ""}, {"undo", "publish"}, {"undone", "publish"}, {"finish", "publish"}} {
 		t.Run(fmt.Sprintf("at %s, failing %q", c.step, c.bad), func(t *testing.T) {
 			t.Parallel()
 			h := chained(t).sharing()
@@ -164,7 +166,7 @@ func TestCrashWithAShare(t *testing.T) {
 			first := h.mortal("first")
 			first.diesAt(h, "first", c.step, 1)
 			h.process = h.open(h.pool) // who asks lives on
-			chain := h.save(Chain{AccountID: ann, Name: "Trip", Command: "/trip", Visibility: Public, Share: "10%", Legs: []DraftLeg{{Tool: "flight", Order: 1}, {Tool: "paint", Order: 2}}})
+			chain := h.save(Chain{AccountID: ann, Name: "Trip", Command: "/trip", Visibility: Public, Share: "10%", Legs: []DraftLeg{{Tool: "flight", Order: 1}, {Tool: "publish", Order: 2}}})
 			if err := errors.Join(first.runs.Start(t.Context()), first.Start(t.Context())); err != nil {
 				t.Fatal(err)
 			}
@@ -194,22 +196,27 @@ func TestCrashWithAShare(t *testing.T) {
 // TestAToolsAuthorIsPaidPerLeg has a leg whose tool has an author: taking it back takes the share back.
 func TestAToolsAuthorIsPaidPerLeg(t *testing.T) {
 	t.Parallel()
-	share := &registry.Share{Percent: "20"}
-	h := newHouse(t, append(travel(), tool("flight_by_ann", func(t *registry.Tool) { t.CostingModel.Share = share }, books(nil)), cancels("flight_by_ann", "perfect"))...)
+	ann := uuid.NewString()
+	byAnn := func(t *registry.Tool) { t.CostingModel.Share = &registry.Share{Author: ann, Percent: "20"} }
+	h := newHouse(t, append(travel(), tool("cruise", byAnn, books(nil)), cancels("cruise", "perfect"))...)
+	if err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error { return h.ledger.EnsureWallet(t.Context(), tx, ann) }); err != nil {
+		t.Fatal(err)
+	}
+	bob := h.user()
 	release := make(chan struct{})
 	h.agency.block = map[string]chan struct{}{"hotel": release}
 	h.agency.answer = failing("hotel", soldOut)
 	h.start()
-	m := h.goes(bob, trip("flight_by_ann", "hotel"))
+	m := h.goes(bob, trip("cruise", "hotel"))
 	if m.Promised != 2*cent+2*mill {
 		t.Errorf("promised are %s", m.Promised)
 	}
-	h.until(m, "the flight is booked", func(m Mission) bool { return m.Legs[0].Progress.Status == LegDone })
-	if b, err := h.ledger.Balance(context.Background(), ann); err != nil || b.Available != billing.Dollar+2*mill {
+	h.until(m, "the cruise is booked", func(m Mission) bool { return m.Legs[0].Progress.Status == LegDone })
+	if b, err := h.ledger.Balance(t.Context(), ann); err != nil || b.Available != 2*mill {
 		t.Errorf("the author has %+v, %v", b, err)
 	}
 	close(release)
 	h.ends(m, RolledBack)
 	h.wantBalance(bob, billing.Dollar)
-	h.wantBalance(ann, billing.Dollar)
+	h.wantBalance(ann, 0)
 }
