@@ -80,8 +80,11 @@ type Income struct {
 	TakenBack NanoUSD // with refunds, on that day
 }
 
-// maxIncome bounds a list of incomes.
-const maxIncome = 1000
+// maxIncome bounds a list of incomes. IncomeShown is how far back people are shown theirs; their archive has all.
+const (
+	maxIncome   = 1000
+	IncomeShown = 30 * 24 * time.Hour
+)
 
 // incomeSQL tells tools apart by the note of their shares, which is copied to what is taken back of them.
 const incomeSQL = `

@@ -277,6 +277,9 @@ func (s *Service) checkShare(ctx context.Context, c *Chain) error {
 	switch {
 	case err != nil:
 		return registry.Say(registry.CodeInvalidInput, said.ShareBad, "found", c.Share).At("share")
+	case share == nil:
+		c.Share = ""
+		return nil
 	case bounds.Allows(share):
 		return nil
 	}

@@ -187,5 +187,8 @@ func (s *Service) enter(missionID string) (news <-chan struct{}, leave func()) {
 // MaxBatch is how many independent legs a mission may have.
 func (s *Service) MaxBatch() int { return s.cfg.MaxBatch() }
 
+// ShareBounds are the largest shares that owners of chains may ask for.
+func (s *Service) ShareBounds() billing.ShareBounds { return s.cfg.Shares() }
+
 // now is the time as Postgres keeps it, so that what was written equals what is read.
 func (s *Service) now() time.Time { return s.cfg.Now().Round(time.Microsecond) }

@@ -59,13 +59,19 @@ type ledgerView struct {
 	CheckedAt time.Time
 	Kinds     []string
 	Kind      string
-	Text      string // an account's or a run's id
+	Text      string      // an account's or a run's id
+	Shares    []incomeRow // of authors, lately
 	Transfers []transferRow
 	Older     string
 }
 
 type transferRow struct {
 	billing.Transfer
+	Name string
+}
+
+type incomeRow struct {
+	billing.Income
 	Name string
 }
 
@@ -77,6 +83,9 @@ func (c *Console) ledger(w http.ResponseWriter, r *http.Request, who users.Accou
 	v.Report, v.CheckedAt = c.books.last()
 	var err error
 	if v.Books, err = c.cfg.Ledger.Books(ctx); err != nil {
+		return err
+	}
+	if v.Shares, err = c.incomeRows(ctx); err != nil {
 		return err
 	}
 	before, _ := strconv.ParseInt(q.Get("before"), 10, 64)
@@ -112,6 +121,23 @@ func (c *Console) transferRows(ctx context.Context, list []billing.Transfer) []t
 		rows[i] = transferRow{t, names[t.AccountID]}
 	}
 	return rows
+}
+
+// incomeRows are the shares of all authors, with their names.
+func (c *Console) incomeRows(ctx context.Context) ([]incomeRow, error) {
+	list, err := c.cfg.Ledger.Income(ctx, "", c.cfg.Now().Add(-billing.IncomeShown))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	rows := make([]incomeRow, len(list))
+	for i, one := range list {
+		if _, ok := names[one.AccountID]; !ok {
+			names[one.AccountID] = c.nameOf(ctx, one.AccountID)
+		}
+		rows[i] = incomeRow{one, names[one.AccountID]}
+	}
+	return rows, nil
 }
 
 // checkLimit bounds a recomputation that somebody waits for.
