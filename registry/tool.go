@@ -200,7 +200,7 @@ type CostingModel struct {
 
 // Share is what an author gets: a part of what a run costs, or an amount.
 type Share struct {
-	Author  string      `json:"author"`            // the account's id
+	Author  string      `json:"author,omitempty"`  // the account's id
 	Percent json.Number `json:"percent,omitempty"` // more than 0 and at most 100
 	USD     json.Number `json:"usd,omitempty"`     // in its place: an amount in US dollars
 }

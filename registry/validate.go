@@ -351,13 +351,15 @@ func (v *validator) costing(m *CostingModel) {
 	}
 }
 
+var accountID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 // share checks what an author gets.
 func (v *validator) share(s *Share) {
 	if s == nil {
 		return
 	}
-	if s.Author == "" {
-		v.bad("costingModel.share.author", "is missing; it is the id of an account")
+	if !accountID.MatchString(s.Author) {
+		v.bad("costingModel.share.author", "is %q; expected the id of an account, a UUID", shorten(s.Author))
 	}
 	if (s.Percent == "") == (s.USD == "") {
 		v.bad("costingModel.share", "has percent or usd, one of them")
