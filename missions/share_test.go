@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -39,6 +40,21 @@ func (h *house) refund(run runs.Run) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// paints waits for the first leg of a user's only mission to be under way.
+func (h *house) paints(user string) {
+	h.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+		list, err := h.List(h.t.Context(), user, "")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if len(list) == 1 && list[0].Legs[0].Progress.Status == LegRunning {
+			return
+		}
+	}
+	h.t.Fatal("waited in vain until the first leg is under way")
 }
 
 func TestSharesOfChains(t *testing.T) {
@@ -123,6 +139,29 @@ func TestSharesOfChains(t *testing.T) {
 		h.runEnds(run)
 		h.wantBalance(ann, billing.Dollar)
 		h.wantBalance(ben, billing.Dollar+2*mill)
+	})
+	t.Run("a run under way ends as it was told when the owner's things are deleted", func(t *testing.T) {
+		t.Parallel()
+		h := chained(t).sharing()
+		release := make(chan struct{})
+		h.agency.block = map[string]chan struct{}{"paint": release}
+		h.start()
+		ann, bob := h.user(), h.user()
+		c := h.save(shared(ann, "10%"))
+		run, err := h.runs.Accept(t.Context(), runOf(bob, c.ToolID(), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.paints(bob)
+		if err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error { return Forget(t.Context(), tx, ann) }); err != nil {
+			t.Fatal(err)
+		}
+		close(release)
+		if run = h.runEnds(run); run.Status != runs.StatusSucceeded {
+			t.Errorf("the run is %s, %+v", run.Status, run.Error)
+		}
+		h.wantBalance(bob, billing.Dollar-2*cent-2*mill)
+		h.wantBalance(ann, billing.Dollar+2*mill)
 	})
 	t.Run("what is not allowed is refused, and what was allowed once may stay", func(t *testing.T) {
 		t.Parallel()
