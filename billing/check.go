@@ -64,6 +64,7 @@ var ledgerChecks = [...]string{
 	     WHEN 'return' THEN m.wallet BETWEEN -t.amount AND 0 AND m.held = 0
 	     WHEN 'return_undone' THEN m.wallet BETWEEN 0 AND t.amount AND m.held = 0
 	     WHEN 'dispute' THEN m.wallet = 0 AND m.held = 0
+	     WHEN 'share_back' THEN m.wallet = 0 AND m.held = 0
 	     WHEN 'debt_out' THEN m.wallet = 0 AND m.held = 0
 	     WHEN 'debt_in' THEN m.wallet = 0 AND m.held = 0
 	     WHEN 'capture' THEN m.wallet + m.held = -t.amount AND m.held <= 0 AND m.wallet >= 0
@@ -73,6 +74,12 @@ var ledgerChecks = [...]string{
 	`SELECT format('%s is in transit between wallets', a.balance + coalesce(sum(p.amount), 0))
 	 FROM ledger_accounts a LEFT JOIN ledger_pending p ON p.account_id = a.id
 	 WHERE a.kind = 'transit' AND a.owner IS NULL GROUP BY a.id, a.balance HAVING a.balance + coalesce(sum(p.amount), 0) <> 0 LIMIT $1`,
+	// What leaves a run for its author is what comes to that one, and what a refund takes back.
+	`SELECT format('the %s of run %s moves %s for an author, whose transfer is of %s', c.kind, c.run_id, c.transit, coalesce(s.amount, 0))
+	 FROM (SELECT kind, run_id, (SELECT coalesce(sum(abs(l.amount)), 0) FROM unnest(accounts, amounts) AS l (account, amount) WHERE l.account = 4) AS transit
+	       FROM ledger_transfers WHERE kind IN ('capture', 'refund')) c
+	 LEFT JOIN ledger_transfers s ON s.key = CASE c.kind WHEN 'capture' THEN 'share:' ELSE 'share_back:' END || c.run_id::text
+	 WHERE c.transit <> coalesce(s.amount, 0) LIMIT $1`,
 	`SELECT format('the hold of run %s is %s, its end gives up %s', h.run_id, h.amount, g.amount)
 	 FROM ledger_transfers h JOIN ledger_transfers s ON s.key = 'settle:' || h.run_id::text
 	 JOIN ledger_accounts a ON a.owner = h.owner AND a.kind = 'hold'

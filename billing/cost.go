@@ -78,7 +78,7 @@ func CanceledCost(model *registry.CostingModel, q Quote, ran time.Duration, card
 		return NoCharge(model, runID, ReasonCanceled), nil
 	}
 	bare := *model
-	bare.MinimumUSD, bare.Fees = "", false // nobody tells what others charge for half a run
+	bare.MinimumUSD, bare.Fees = "", false // nobody tells what others charge for half a run, of which no author has a share
 	r, err := Cost(&bare, registry.Usage{RunTime: max(ran, 0), Machine: q.Machine}, card, runID)
 	if err != nil {
 		return Receipt{}, err

@@ -124,6 +124,8 @@ func TestCheckFindsEachCorruption(t *testing.T) {
 		"a release's amount":                   disable + `UPDATE ledger_transfers SET amount = amount + 1 WHERE kind = 'release'`,
 		"a settled hold's amount":              disable + `UPDATE ledger_transfers SET amount = amount + 1 WHERE id = (SELECT min(id) FROM ledger_transfers WHERE kind = 'hold')`,
 		"a transfer's owner":                   disable + `UPDATE ledger_transfers SET owner = gen_random_uuid() WHERE kind = 'capture'`,
+		"a share is gone":                      disable + `DELETE FROM ledger_transfers WHERE kind = 'share'`,
+		"a share's amount":                     disable + `UPDATE ledger_transfers SET amount = 4, amounts = '{4,-4}' WHERE kind = 'share'; UPDATE ledger_accounts SET balance = 4 WHERE balance = 3; INSERT INTO ledger_pending VALUES (4,-1), (1,1)`,
 		"extra balanced entries":               disable + `UPDATE ledger_transfers SET accounts = accounts || '{1,3}', amounts = amounts || '{1,-1}' WHERE id = (SELECT max(id) FROM ledger_transfers)`,
 		"extra balanced entries with balances": disable + `UPDATE ledger_transfers SET accounts = accounts || '{1,3}', amounts = amounts || '{1,-1}' WHERE id = (SELECT min(id) FROM ledger_transfers WHERE kind = 'hold'); INSERT INTO ledger_pending VALUES (1,1),(3,-1)`,
 	} {
@@ -131,10 +133,10 @@ func TestCheckFindsEachCorruption(t *testing.T) {
 			t.Parallel()
 			b := newBook(t)
 			ctx := t.Context()
-			user, one, two, three := b.user(t, 100), uuid.NewString(), uuid.NewString(), uuid.NewString()
+			user, author, one, two, three := b.user(t, 100), b.user(t, 0), uuid.NewString(), uuid.NewString(), uuid.NewString()
 			b.must(t, func(tx pgx.Tx) error {
-				return errors.Join(b.Hold(ctx, tx, user, one, 40), b.Capture(ctx, tx, one, 30),
-					b.Hold(ctx, tx, user, two, 20), b.Release(ctx, tx, two, "failed"), b.Hold(ctx, tx, user, three, 10))
+				return errors.Join(b.Hold(ctx, tx, user, one, 40),
+					settle(ctx, tx, Settlement{RunID: one, Cost: 30, Share: 3, Author: author}), b.Hold(ctx, tx, user, two, 20), b.Release(ctx, tx, two, "failed"), b.Hold(ctx, tx, user, three, 10))
 			})
 			b.balances(t)
 			if _, err := b.pool.Exec(ctx, sql); err != nil {

@@ -105,6 +105,9 @@ func (l *Ledger) assume(ctx context.Context, m *Moves) (b books, promised []tran
 	var owners []string
 	for _, s := range m.Settlements {
 		owners = append(owners, s.AccountID)
+		if s.Share > 0 {
+			owners = append(owners, s.Author)
+		}
 		if s.Held > 0 {
 			t := transfer{key: holdKey(s.RunID), owner: s.AccountID, amount: s.Held}
 			b.posted[t.key], promised = t, append(promised, t)

@@ -59,7 +59,7 @@ func TestPostUnseen(t *testing.T) {
 	t.Run("a hold that is not there, or is another", func(t *testing.T) {
 		user := b.user(t, 100)
 		run := b.hold(t, user, 50)
-		for _, s := range []Settlement{{user, uuid.NewString(), 10, 50, ""}, {user, run, 10, 51, ""}, {b.user(t, 100), run, 10, 50, ""}} {
+		for _, s := range []Settlement{{AccountID: user, RunID: uuid.NewString(), Cost: 10, Held: 50}, {AccountID: user, RunID: run, Cost: 10, Held: 51}, {AccountID: b.user(t, 100), RunID: run, Cost: 10, Held: 50}} {
 			b.refuses(t, &Moves{Settlements: []Settlement{s}})
 		}
 		b.wants(t, user, 50, 50)
@@ -71,7 +71,7 @@ func TestPostUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.merge(t, from, into)
-		b.refuses(t, &Moves{Settlements: []Settlement{{from, run, 1, 10, ""}}, Holds: []HoldRequest{{AccountID: from, RunID: uuid.NewString(), Amount: 5}}})
+		b.refuses(t, &Moves{Settlements: []Settlement{{AccountID: from, RunID: run, Cost: 1, Held: 10}}, Holds: []HoldRequest{{AccountID: from, RunID: uuid.NewString(), Amount: 5}}})
 		b.wants(t, into, 90, 10)
 	})
 	t.Run("without a wallet Post says why", func(t *testing.T) {

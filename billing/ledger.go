@@ -23,13 +23,13 @@ var (
 type ErrInsufficient struct {
 	Have, Need NanoUSD
 	Held       NanoUSD // set aside for running work; what that does not cost comes back
-	Owed       NanoUSD // a disputed payment took this beyond the wallet: nothing runs until it is paid or the dispute is won
+	Owed       NanoUSD // a disputed payment, or an author's share of a refunded run, took this beyond the wallet: nothing runs until it is paid
 }
 
 // Error names the amounts.
 func (e ErrInsufficient) Error() string {
 	if e.Owed > 0 {
-		return fmt.Sprintf("a payment was disputed, and %s of it was spent already: nothing runs until that is paid or the dispute is settled", e.Owed)
+		return fmt.Sprintf("a payment was disputed, or a share of a refunded run taken back, and %s of it was spent already: nothing runs until that is paid or the dispute is settled", e.Owed)
 	}
 	if e.Held > 0 {
 		return fmt.Sprintf("not enough credit: this needs %s, there is %s, and %s is set aside for what is running", e.Need, e.Have, e.Held)
@@ -137,11 +137,14 @@ type HoldRequest struct {
 }
 
 // Settlement is the end of one run's hold: Cost is captured, the rest released. Without a hold, what the run
-// came to is booked as the operator's loss.
+// came to is booked as the operator's loss, and nobody has a share of it.
 type Settlement struct {
 	AccountID, RunID string
 	Cost             NanoUSD
 	Held             NanoUSD // what the hold should be, for PostUnseen
+	Share            NanoUSD // of Cost, what goes to Author; the rest is the house's
+	Author           string
+	ShareNote        string // for the author's statement: of what
 	Note             string
 }
 
@@ -160,6 +163,9 @@ func (m *Moves) Lock(batch *pgx.Batch) {
 	var owners, keys []string
 	for _, s := range m.Settlements {
 		owners, keys = append(owners, s.AccountID), append(keys, holdKey(s.RunID), settleKey(s.RunID))
+		if s.Share > 0 {
+			owners = append(owners, s.Author)
+		}
 	}
 	for _, h := range m.Holds {
 		if h.Amount > 0 {
@@ -236,12 +242,12 @@ func (b books) settleAll(settlements []Settlement) (transfers []transfer, err er
 			}
 			continue
 		}
-		t, err := b.settle(hold, s)
+		ended, err := b.settle(hold, s)
 		if err != nil {
 			return nil, fmt.Errorf("settle run %s: %w", s.RunID, err)
 		}
-		b.posted[t.key] = t
-		transfers = append(transfers, t)
+		b.posted[ended[0].key] = ended[0]
+		transfers = append(transfers, ended...)
 	}
 	return transfers, nil
 }
@@ -282,12 +288,14 @@ func (b books) covers(owner string, amount NanoUSD) error {
 	return user.covers(amount)
 }
 
-func (b books) settle(hold transfer, s Settlement) (transfer, error) {
+// settle makes the transfers of a hold's end: first the payer's, then the author's where there is a share.
+func (b books) settle(hold transfer, s Settlement) ([]transfer, error) {
 	user, err := b.user(hold.owner)
 	if err != nil {
-		return transfer{}, err
+		return nil, err
 	}
 	taken := min(s.Cost, hold.amount)
+	share := b.share(s, taken)
 	user.available += hold.amount - taken
 	user.aside -= hold.amount
 	t := transfer{key: settleKey(s.RunID), kind: kindCapture, owner: hold.owner, runID: s.RunID, amount: taken, note: s.Note}
@@ -296,9 +304,12 @@ func (b books) settle(hold transfer, s Settlement) (transfer, error) {
 	}
 	t.legs = []leg{
 		{user.wallet, hold.amount - taken}, {user.held, -hold.amount},
-		{systemRevenue, s.Cost}, {systemAbsorbed, taken - s.Cost},
+		{systemRevenue, s.Cost - share.amount}, {systemAbsorbed, taken - s.Cost}, {systemTransit, share.amount},
 	}
-	return t, nil
+	if share.amount == 0 {
+		return []transfer{t}, nil
+	}
+	return []transfer{t, share}, nil
 }
 
 // lossOf books what a run came to that was promised to be free: all of it is the operator's loss. Only a
@@ -310,11 +321,15 @@ func lossOf(s Settlement) (transfer, bool) {
 	}, s.Cost > 0 && s.AccountID != ""
 }
 
-// Refund gives back all that the run cost, once whatever the keys. Errors: ErrNothingCaptured where it cost
+// Refund gives back all that the run cost, once whatever the keys, and takes an author's share of it back. Errors: ErrNothingCaptured where it cost
 // nothing, ErrKeyReused for a key that refunded another run.
 func (l *Ledger) Refund(ctx context.Context, tx pgx.Tx, runID, key, note string) error {
 	t := transfer{key: "refund:" + key, kind: kindRefund, runID: runID, note: note}
-	books, err := open(ctx, tx, nil, []string{settleKey(runID)}, []string{settleKey(runID)})
+	if err := openAuthorsDebt(ctx, tx, runID); err != nil {
+		return fmt.Errorf("refund of run %s: %w", runID, err)
+	}
+	keys := []string{settleKey(runID), shareKey(runID)}
+	books, err := open(ctx, tx, nil, keys, keys)
 	if err == nil {
 		err = books.refund(ctx, tx, t)
 	}
@@ -338,16 +353,20 @@ func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
 	if err != nil || refunded {
 		return err
 	}
+	share := b.posted[shareKey(t.runID)]
 	t.owner, t.amount = captured.owner, captured.amount
-	t.legs = []leg{{user.wallet, t.amount}, {systemRevenue, -t.amount}}
-	return postAs(ctx, tx, t)
+	t.legs = []leg{{user.wallet, t.amount}, {systemRevenue, share.amount - t.amount}, {systemTransit, -share.amount}}
+	if err := postAs(ctx, tx, t); err != nil || share.amount == 0 {
+		return err
+	}
+	return b.takeShareBack(ctx, tx, share, t.runID)
 }
 
 // Balance of a wallet: what can be spent and what is held for running work.
 type Balance struct {
 	Available NanoUSD
 	Held      NanoUSD
-	Owed      NanoUSD // a disputed payment took this beyond the wallet; what comes in pays it first
+	Owed      NanoUSD // a disputed payment, or a share that was taken back, took this beyond the wallet; what comes in pays it first
 }
 
 // All is both together.

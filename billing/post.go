@@ -24,6 +24,9 @@ const (
 	kindGiftOut  = "gift_out"
 	kindGiftIn   = "gift_in"
 	kindTakeback = "takeback"
+
+	kindShare     = "share"
+	kindShareBack = "share_back"
 )
 
 // The ids of the house's own accounts, as the migration made them.
@@ -105,8 +108,8 @@ const (
 		ORDER BY a.owner, a.id FOR UPDATE`
 	// Key by key, since a plan for all at once that was made while the table was small reads all of it for
 	// as long as the connection keeps the plan.
-	findPosted = `SELECT t.key, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount
-		FROM unnest($1::text[]) AS k (key) CROSS JOIN LATERAL (SELECT key, kind, owner, run_id, amount FROM ledger_transfers WHERE ledger_transfers.key = k.key LIMIT 1) t`
+	findPosted = `SELECT t.key, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount, t.note
+		FROM unnest($1::text[]) AS k (key) CROSS JOIN LATERAL (SELECT key, kind, owner, run_id, amount, note FROM ledger_transfers WHERE ledger_transfers.key = k.key LIMIT 1) t`
 )
 
 // open locks the accounts of the owners, and of the owners of the transfers in of, and then, so that what
@@ -178,7 +181,7 @@ func (b books) readAccounts(rows pgx.Rows) error {
 
 func (b books) readPosted(rows pgx.Rows) error {
 	var t transfer
-	_, err := pgx.ForEachRow(rows, []any{&t.key, &t.kind, &t.owner, &t.runID, &t.amount}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&t.key, &t.kind, &t.owner, &t.runID, &t.amount, &t.note}, func() error {
 		b.posted[t.key] = t
 		return nil
 	})

@@ -15,16 +15,19 @@ type Quote struct {
 	// Fees are what others charge for parts of the run, by their price lists. Low and High contain them.
 	Fees        NanoUSD `json:"fees,omitempty"`
 	FeesUnknown bool    `json:"feesUnknown,omitempty"` // others charge for parts of the run, nobody knows what: it is not in the price
+	// Share is what the tool's author gets of it at most. Low and High contain it.
+	Share NanoUSD `json:"share,omitempty"`
 	// BillCanceled says that the run pays for the time that it ran also when its owner cancels it. It was told so with the price.
 	BillCanceled bool `json:"billCanceled,omitempty"`
-	// Parts says that the run is made of others, which hold and pay for themselves: nothing is held for the whole, and it costs nothing more.
+	// Parts says that the run is made of others, which hold and pay for themselves: for the whole nothing is held but its author's share, and
+	// it costs nothing more.
 	Parts bool `json:"parts,omitempty"`
 }
 
 // Held is what is set aside while the run is under way.
 func (q Quote) Held() NanoUSD {
 	if q.Parts {
-		return 0
+		return q.Share
 	}
 	return q.High
 }
@@ -52,7 +55,7 @@ const (
 )
 
 // Receipt is what a run did cost: Units times Rate and Fees, rounded to the nearest nano-dollar with ties to
-// even, at least the operator's minimum, and never more than was promised.
+// even, at least the operator's minimum, with the author's share, and never more than was promised.
 type Receipt struct {
 	RunID   string  `json:"runId"`
 	Rate    string  `json:"rate"`                     // US dollars per unit, exact decimal, with the markup
@@ -61,7 +64,8 @@ type Receipt struct {
 	Markup  string  `json:"markup,omitempty"`         // of the operator, a share: 0.2 is a fifth
 	Minimum NanoUSD `json:"minimumNanoUsd,omitempty"` // the least a run costs, where that decided
 	Fees    NanoUSD `json:"feesNanoUsd,omitempty"`    // what others charged for parts of the run, with the markup; added to units times rate
-	Net     NanoUSD `json:"netNanoUsd,omitempty"`     // what it came to before markup and minimum, where that differs from what was to be paid
+	Share   NanoUSD `json:"shareNanoUsd,omitempty"`   // of the cost, what the tool's author got
+	Net     NanoUSD `json:"netNanoUsd,omitempty"`     // what it came to before markup, minimum and share, where that differs from what was to be paid
 	Source  string  `json:"source"`
 	Machine string  `json:"machine,omitempty"`
 	Cost    NanoUSD `json:"costNanoUsd"`               // what was taken from the wallet

@@ -63,7 +63,7 @@ func (l *Ledger) Books(ctx context.Context) (Books, error) {
 type Transfer struct {
 	ID        int64
 	Time      time.Time
-	Kind      string // grant, hold, capture, release, refund, merge_out, merge_in, takeback, gift_out, gift_in, ...
+	Kind      string // grant, hold, capture, release, refund, merge_out, merge_in, takeback, gift_out, gift_in, share, share_back, ...
 	AccountID string // the user it concerns
 	RunID     string
 	Amount    NanoUSD // what it is about, e.g. what is held or captured
@@ -101,7 +101,7 @@ func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, e
 		SELECT t.id, t.created_at, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount, t.note, legs.accounts, legs.amounts
 		FROM (SELECT * FROM ledger_transfers
 		      WHERE ($1::uuid IS NULL OR owner = $1) AND ($3 = '' OR kind = $3) AND ($4::bigint = 0 OR id < $4)
-		        AND ($2::uuid IS NULL OR key IN ('hold:' || $2::uuid::text, 'settle:' || $2::uuid::text) OR (kind = 'refund' AND run_id = $2))
+		        AND ($2::uuid IS NULL OR key IN ('hold:' || $2::uuid::text, 'settle:' || $2::uuid::text, 'share:' || $2::uuid::text, 'share_back:' || $2::uuid::text) OR (kind = 'refund' AND run_id = $2))
 		      ORDER BY id DESC LIMIT $5) t
 		CROSS JOIN LATERAL (
 		    SELECT coalesce(array_agg(a.kind ORDER BY l.amount, a.id), '{}') AS accounts, coalesce(array_agg(l.amount ORDER BY l.amount, a.id), '{}') AS amounts

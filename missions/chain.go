@@ -2,6 +2,7 @@ package missions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs/store"
 )
@@ -33,8 +36,10 @@ type Chain struct {
 	Visibility    Visibility `json:"visibility"`
 	Currency      string     `json:"currency,omitempty"`
 	EscalationURL string     `json:"escalationUrl,omitempty"`
-	Legs          []DraftLeg `json:"legs"`
-	Exposed       []Exposed  `json:"exposed"`
+	// Share is what its owner gets of the run of somebody else: "10%" of what the legs cost, or US dollars such as "0.01". Empty: nothing.
+	Share   string     `json:"share,omitempty"`
+	Legs    []DraftLeg `json:"legs"`
+	Exposed []Exposed  `json:"exposed"`
 }
 
 // Visibility says who may run a chain.
@@ -222,6 +227,9 @@ func (s *Service) chainTool(ctx context.Context, c *Chain) (registry.Tool, error
 	if err := c.check(); err != nil {
 		return registry.Tool{}, err
 	}
+	if err := s.checkShare(ctx, c); err != nil {
+		return registry.Tool{}, err
+	}
 	if c.ID == "" {
 		c.ID = uuid.NewString()
 	}
@@ -260,6 +268,30 @@ func (s *Service) chainTool(ctx context.Context, c *Chain) (registry.Tool, error
 	}
 	t.Metadata = map[string]any{chainKey: string(raw), chainIDKey: c.ID}
 	return t, nil
+}
+
+// checkShare refuses a share that the house does not allow. One that the chain has already may stay: it counts as far as it is allowed.
+func (s *Service) checkShare(ctx context.Context, c *Chain) error {
+	share, err := billing.ParseShare(c.Share)
+	bounds := s.cfg.Shares()
+	switch {
+	case err != nil:
+		return registry.Say(registry.CodeInvalidInput, said.ShareBad, "found", c.Share).At("share")
+	case share == nil:
+		c.Share = ""
+		return nil
+	case bounds.Allows(share):
+		return nil
+	}
+	if c.ID != "" {
+		if before, err := s.Chain(ctx, c.ID, c.AccountID); err == nil && before.Share == c.Share {
+			return nil
+		}
+	}
+	if bounds.None() {
+		return registry.Say(registry.CodeInvalidInput, said.ShareOff).At("share")
+	}
+	return registry.Say(registry.CodeInvalidInput, said.ShareOver, "percent", cmp.Or(bounds.Percent, "0"), "usd", cmp.Or(bounds.USD, "0")).At("share")
 }
 
 // addLeg checks a leg of a chain, and what it makes of the whole.

@@ -14,6 +14,12 @@ import (
 // withChains is a house whose registry has chains, too.
 func withChains(t *testing.T) *house {
 	t.Helper()
+	return chained(t).start()
+}
+
+// chained is such a house in which nobody works yet.
+func chained(t *testing.T) *house {
+	t.Helper()
 	h := newHouse(t)
 	chains := NewChains(h.pool, func() *Service { return h.Service })
 	h.loader = registrytest.NewLoader("fixed", travel()...)
@@ -25,7 +31,7 @@ func withChains(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h.tools, h.chains = known, chains
-	return h.start()
+	return h
 }
 
 func poster(user string) Chain {

@@ -47,21 +47,38 @@ func (c *Chains) Name() string { return ChainService }
 
 // Load reads the tools of all chains, and gives the one by which steps are proposed.
 func (c *Chains) Load(ctx context.Context) ([]registry.Tool, error) {
-	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8') FROM chains ORDER BY id`)
+	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8'), account_id::text FROM chains ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("read chains: %w", err)
 	}
-	raw, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	tools, err := pgx.CollectRows(rows, scanTool)
 	if err != nil {
 		return nil, fmt.Errorf("read chains: %w", err)
-	}
-	tools := make([]registry.Tool, len(raw), len(raw)+1)
-	for i := range raw {
-		if tools[i], err = registry.DecodeTool(raw[i]); err != nil {
-			return nil, fmt.Errorf("read chains: %w", err)
-		}
 	}
 	return append(tools, stepsTool()), nil
+}
+
+// scanTool reads the tool of a chain. Its owner's share is not written with it: owners may change, when accounts become one.
+func scanTool(row pgx.CollectableRow) (registry.Tool, error) {
+	var raw []byte
+	var owner string
+	if err := row.Scan(&raw, &owner); err != nil {
+		return registry.Tool{}, err
+	}
+	tool, err := registry.DecodeTool(raw)
+	if err != nil {
+		return tool, err
+	}
+	chain, err := chainOf(tool)
+	if err != nil {
+		return tool, err
+	}
+	share, err := billing.ParseShare(chain.Share)
+	if err == nil && share != nil && tool.CostingModel != nil {
+		share.Author = owner
+		tool.CostingModel.Share = share
+	}
+	return tool, err
 }
 
 // plan plans the mission of a call as if it were to begin now.
@@ -96,7 +113,7 @@ func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price,
 	if err != nil {
 		return registry.Price{}, err
 	}
-	return registry.Price{CostUSD: big.NewRat(int64(promised), int64(billing.Dollar)).FloatString(9), Parts: true}, nil
+	return registry.Price{CostUSD: usd(promised), Parts: true}, nil
 }
 
 // Preview refuses what can't be run now, or not by this account, and tells the steps that a call names.
@@ -121,8 +138,8 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 		return ticket, err
 	}
 	doc, now, err := c.plan(ctx, call)
-	if err == nil && now > run.Quote.High {
-		err = registry.Errorf(registry.CodeUnavailable, "%s", (&PriceError{Promised: run.Quote.High, Now: now}).Error())
+	if promised := run.Quote.High - run.Quote.Share; err == nil && now > promised {
+		err = registry.Errorf(registry.CodeUnavailable, "%s", (&PriceError{Promised: promised, Now: now}).Error())
 	}
 	if err == nil && call.Tool.ToolID == StepsTool {
 		err = s.asShown(doc, call)
@@ -199,7 +216,30 @@ func (c *Chains) result(ctx context.Context, m Mission) (*registry.Result, error
 			}
 		}
 	}
-	return &registry.Result{Outputs: outputs}, nil
+	cost, err := s.spentOn(ctx, m)
+	return &registry.Result{Outputs: outputs, Usage: registry.Usage{CostUSD: usd(cost)}}, err
+}
+
+// spentOn is what the legs of a mission have cost together, without what was given back.
+func (s *Service) spentOn(ctx context.Context, m Mission) (sum billing.NanoUSD, err error) {
+	for _, leg := range m.Legs {
+		if leg.Progress.RunID == "" {
+			continue
+		}
+		run, err := s.cfg.Runs.Get(ctx, leg.Progress.RunID)
+		if err != nil {
+			return 0, err
+		}
+		if run.RefundedAt == nil {
+			sum += run.Cost
+		}
+	}
+	return sum, nil
+}
+
+// usd writes an amount as an exact decimal of US dollars.
+func usd(amount billing.NanoUSD) string {
+	return big.NewRat(int64(amount), int64(billing.Dollar)).FloatString(9)
 }
 
 // outputAs gives a run's output again.

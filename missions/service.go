@@ -54,6 +54,8 @@ type Config struct {
 	Tell func(ctx context.Context, m Mission, waits *Leg) error
 	// MaxBatch is how many independent legs a mission may have at the moment; nil: 100.
 	MaxBatch func() int
+	// Shares says how much owners of chains may ask of those who run them at the moment; nil: nothing.
+	Shares func() billing.ShareBounds
 
 	Logger  *slog.Logger          // nil: nothing is logged
 	Metrics prometheus.Registerer // nil: not exported
@@ -80,6 +82,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxBatch == nil {
 		c.MaxBatch = func() int { return 100 }
+	}
+	if c.Shares == nil {
+		c.Shares = func() billing.ShareBounds { return billing.ShareBounds{} }
 	}
 	if c.Places <= 0 {
 		c.Places = 256
@@ -181,6 +186,9 @@ func (s *Service) enter(missionID string) (news <-chan struct{}, leave func()) {
 
 // MaxBatch is how many independent legs a mission may have.
 func (s *Service) MaxBatch() int { return s.cfg.MaxBatch() }
+
+// ShareBounds are the largest shares that owners of chains may ask for.
+func (s *Service) ShareBounds() billing.ShareBounds { return s.cfg.Shares() }
 
 // now is the time as Postgres keeps it, so that what was written equals what is read.
 func (s *Service) now() time.Time { return s.cfg.Now().Round(time.Microsecond) }

@@ -194,6 +194,15 @@ type CostingModel struct {
 	MinimumUSD json.Number `json:"minimumUsd,omitempty"`
 	// Fees says that others charge for parts of a run, which the provider tells (Price.FeesUSD, Usage.FeesUSD) and which is added.
 	Fees bool `json:"fees,omitempty"`
+	// Share is what the tool's author gets of each run that costs something, added to what the run costs without it. Operators bound it.
+	Share *Share `json:"share,omitempty"`
+}
+
+// Share is what an author gets: a part of what a run costs, or an amount.
+type Share struct {
+	Author  string      `json:"author,omitempty"`  // the account's id
+	Percent json.Number `json:"percent,omitempty"` // more than 0 and at most 100
+	USD     json.Number `json:"usd,omitempty"`     // in its place: an amount in US dollars
 }
 
 // CostUnit is what is counted.

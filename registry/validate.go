@@ -336,6 +336,7 @@ func (v *validator) costing(m *CostingModel) {
 	oneOf(v, "costingModel.unit", m.Unit, units...)
 	v.amount("costingModel.markup", m.Markup, maxMarkup)
 	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
+	v.share(m.Share)
 	if m.Rate == "" {
 		// Without one nothing could be promised where the machine or the service says nothing, and all runs would be free.
 		v.bad("costingModel.rate", "is missing; it is a number of US dollars per unit, by which runs are quoted until the machine or the service tells more")
@@ -348,6 +349,23 @@ func (v *validator) costing(m *CostingModel) {
 	case rate.Sign() < 0:
 		v.bad("costingModel.rate", "is %s; it must not be negative", m.Rate)
 	}
+}
+
+var accountID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// share checks what an author gets.
+func (v *validator) share(s *Share) {
+	if s == nil {
+		return
+	}
+	if !accountID.MatchString(s.Author) {
+		v.bad("costingModel.share.author", "is %q; expected the id of an account, a UUID", shorten(s.Author))
+	}
+	if (s.Percent == "") == (s.USD == "") {
+		v.bad("costingModel.share", "has percent or usd, one of them")
+	}
+	v.amount("costingModel.share.percent", s.Percent, 100)
+	v.amount("costingModel.share.usd", s.USD, maxMinimum)
 }
 
 // The largest markup and minimum that are no slip of the pen.

@@ -230,3 +230,20 @@ func TestMigrate(t *testing.T) {
 		}
 	})
 }
+
+func TestSharesAreChecked(t *testing.T) {
+	t.Parallel()
+	const ann = "0198f000-0000-7000-8000-00000000000a"
+	for share, sound := range map[registry.Share]bool{
+		{Author: ann, Percent: "10"}: true, {Author: ann, USD: "0.01"}: true,
+		{Author: "ann", Percent: "10"}: false, {Percent: "10"}: false, {Author: ann}: false,
+		{Author: ann, Percent: "10", USD: "1"}: false, {Author: ann, Percent: "101"}: false, {Author: ann, Percent: "-1"}: false,
+	} {
+		tool := registrytest.Tool("shared", func(t *registry.Tool) {
+			t.CostingModel = &registry.CostingModel{Rate: "1", Unit: registry.UnitRequest, RateSource: registry.RateStatic, Share: &share}
+		})
+		if err := registry.Validate(tool); (err == nil) != sound {
+			t.Errorf("%+v: %v", share, err)
+		}
+	}
+}

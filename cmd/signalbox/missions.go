@@ -20,6 +20,7 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 			return a.chat.tell.Mission(ctx, a.runs, m, waits)
 		},
 		MaxBatch: func() int { return a.rules.Number(houserules.BatchRuns) },
+		Shares:   a.rules.Shares,
 		Logger:   a.log, Metrics: a.metrics,
 	})
 	if err != nil {

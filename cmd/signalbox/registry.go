@@ -43,8 +43,9 @@ func (a *app) newRegistry() error {
 		return err
 	}
 	inForce := func() billing.Margins { return margins }
+	shares := func() billing.ShareBounds { return billing.ShareBounds{} }
 	if a.rules != nil {
-		inForce, a.rules.Changed = a.rules.ServiceMargins, a.reload
+		inForce, shares, a.rules.Changed = a.rules.ServiceMargins, a.rules.Shares, a.reload
 	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
@@ -63,6 +64,9 @@ func (a *app) newRegistry() error {
 	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
+	}
+	for i, l := range loaders {
+		loaders[i] = billing.LivingShares(l, shares)
 	}
 	a.registry, err = catalog.New(catalog.Config{
 		Loaders: loaders, Reserved: router.Commands(), ReservedPaths: web.OwnPaths(), Former: content.FormerNames(), Logger: a.log.With("component", "registry"),

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,7 +10,10 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -34,7 +38,8 @@ func (h *house) withMissions(options ...option) {
 	var err error
 	h.missions, err = missions.New(missions.Config{
 		Pool: h.pool, Registry: h.reg, Runs: h.runs, Ledger: h.ledger, Providers: h.runs.Config.Providers, Media: mediaStore{h.assets, nil}, Poll: 20 * time.Millisecond,
-		May: func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		May:    func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		Shares: func() billing.ShareBounds { return billing.ShareBounds{Percent: "20"} },
 	})
 	if err == nil {
 		err = h.missions.Start(h.t.Context())
@@ -54,6 +59,30 @@ func (h *house) withMissions(options ...option) {
 		api := missionapi.Handler(missionapi.Config{Missions: h.missions, Registry: h.reg, Files: request.Reader{Media: h.runs}, Caller: web.Caller})
 		c.Mounts = append(c.Mounts, web.Mount{Path: "GET /api/missions/{id}/events", Use: web.Read, Handler: api, Streams: missionapi.Streams})
 	})...)
+}
+
+// earns has a payer pay two cents to an author.
+func (h *house) earns(author, payer string) {
+	h.t.Helper()
+	run, locks, writes := uuid.NewString(), &pgx.Batch{}, &pgx.Batch{}
+	m := billing.Moves{Settlements: []billing.Settlement{{AccountID: payer, RunID: run, Cost: billing.Dollar / 10, Share: billing.Dollar / 50, Author: author, ShareNote: "Poster"}}}
+	err := pgx.BeginFunc(h.t.Context(), h.pool, func(tx pgx.Tx) error {
+		ctx := h.t.Context()
+		if err := errors.Join(h.ledger.Grant(ctx, tx, payer, billing.Dollar/10, run, ""), h.ledger.Hold(ctx, tx, payer, run, billing.Dollar/10)); err != nil {
+			return err
+		}
+		m.Lock(locks)
+		if err := tx.SendBatch(ctx, locks).Close(); err != nil {
+			return err
+		}
+		if _, err := m.Post(writes); err != nil {
+			return err
+		}
+		return tx.SendBatch(ctx, writes).Close()
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // ends lets the next call of a tool succeed.
@@ -180,10 +209,22 @@ func TestChainsAndMissionsAreTheirOwners(t *testing.T) {
 	ann, ben := h.visitor(), h.visitor()
 	ann.form("/signin", url.Values{"key": {h.developer("ann").key}})
 	ben.form("/signin", url.Values{"key": {h.developer("ben").key}})
-	if res := ann.form("/chains/build", url.Values{"tool": {"studio"}, "from.1.prompt": {"ask"}, "name": {"Mine"}, "command": {"/mine"}, "do": {"save"}}); res.StatusCode != http.StatusSeeOther {
+	mine := url.Values{"tool": {"studio"}, "from.1.prompt": {"ask"}, "name": {"Mine"}, "command": {"/mine"}, "asks": {"21%"}, "do": {"save"}}
+	if res := ann.form("/chains/build", mine); res.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a share beyond the bound is answered %d", res.StatusCode)
+	}
+	mine.Set("asks", "10%")
+	if res := ann.form("/chains/build", mine); res.StatusCode != http.StatusSeeOther {
 		t.Fatalf("%d: %s", res.StatusCode, readAll(t, res.Body))
 	}
+	if page := readAll(t, ann.do("GET", "/chains", "", nil).Body); !strings.Contains(page, "Your share 10%") {
+		t.Errorf("the list does not name the share:\n%s", page)
+	}
 	account := ann.accountID()
+	h.earns(account, ben.accountID())
+	if page := readAll(t, ann.do("GET", "/account", "", nil).Body); !strings.Contains(page, `id="income"`) || !strings.Contains(page, "Poster") || !strings.Contains(page, "$0.02") {
+		t.Errorf("the account's page does not name the income:\n%s", page)
+	}
 	own, err := h.missions.Chains(t.Context(), account)
 	if err != nil || len(own) != 1 {
 		t.Fatal(own, err)

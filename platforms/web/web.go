@@ -71,7 +71,7 @@ type Config struct {
 	Registry    *catalog.Registry
 	Runs        Runs
 	Users       Users
-	Ledger      render.Ledger
+	Ledger      account.Ledger
 	Invitations Invitations
 	Logger      *slog.Logger
 	// Public is the address under which the world reaches us; nil means a local program: anyone who opens

@@ -184,7 +184,7 @@ func (s *Acceptor) prepare(ctx context.Context, b runs.Bound, quote billing.Quot
 // owner's word who would pay now.
 func (s *Acceptor) readGroup(ctx context.Context, a *write.Acceptance) error {
 	r := &a.Record
-	if r.Group == "" || r.Quote.Held() == 0 {
+	if r.Group == "" || r.Quote.Held() == 0 || r.Quote.Parts {
 		return nil
 	}
 	terms, err := groups.TermsOf(ctx, s.Config.Pool, r.Group)

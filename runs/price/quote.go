@@ -81,6 +81,7 @@ func (s *Pricer) makeQuote(ctx context.Context, b runs.Bound) (billing.Quote, er
 	price := s.price(ctx, b)
 	quote := billing.Estimate(model, history, price, s.Config.RateCard)
 	quote.Parts = price.Parts
+	quote = quote.WithShare(model, b.Request.AccountID)
 	quote.BillCanceled = s.Config.BillCanceled && quote.High > 0 && quote.Unit == string(registry.UnitSecond)
 	return quote, nil
 }
@@ -153,7 +154,7 @@ func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error
 	}
 	rows, err := s.Config.Pool.Query(ctx, `
 		SELECT shape, machine, nano_units, coalesce((receipt ->> 'netNanoUsd')::bigint, full_cost), convert_to(inputs::text, 'UTF8') FROM runs
-		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) ORDER BY ended_at DESC LIMIT $2`, tool.ToolID, learnAmong)
+		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) AND quote ->> 'parts' IS NULL ORDER BY ended_at DESC LIMIT $2`, tool.ToolID, learnAmong)
 	if err != nil {
 		return nil, err
 	}

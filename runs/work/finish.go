@@ -74,9 +74,8 @@ func (w *step) bill(ctx context.Context, f *write.Finish, usage registry.Usage) 
 	model := w.r.Tool.CostingModel
 	usage.Machine = cleanText(usage.Machine)
 	if w.r.Quote.Parts {
-		receipt := billing.NoCharge(model, w.r.ID, billing.ReasonNone)
-		receipt.Note = "its parts were paid one by one"
-		f.Record.Receipt, f.Record.Cost = &receipt, 0
+		receipt := billing.PartsReceipt(model, usage.CostUSD, w.r.Quote, w.r.ID)
+		f.Record.Receipt, f.Record.Cost = &receipt, receipt.Cost
 		return
 	}
 	if model != nil && model.RateSource == registry.RateHistorical {
@@ -90,7 +89,7 @@ func (w *step) bill(ctx context.Context, f *write.Finish, usage registry.Usage) 
 		receipt = billing.NoCharge(model, w.r.ID, billing.ReasonNone)
 		receipt.Note = "it could not be billed and costs nothing"
 	}
-	receipt = receipt.Capped(w.r.Quote.High)
+	receipt = receipt.WithShare(model, w.r.Quote).Capped(w.r.Quote.High)
 	if lost := receipt.FullCost() - receipt.Cost; lost > 0 {
 		w.log().WarnContext(ctx, "the run came to more than was promised", "promised", w.r.Quote.High.String(), "cost", receipt.FullCost().String())
 		w.s.Metrics.Absorbed.Add(store.Dollars(lost))

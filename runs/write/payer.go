@@ -72,8 +72,8 @@ func (g *groupUse) add(account string, price billing.NanoUSD) {
 	g.month += price
 }
 
-// choosesPayer reports whether it is decided with the hold who pays for a run.
-func choosesPayer(r *store.Record) bool { return r.Group != "" && r.Quote.Held() > 0 }
+// choosesPayer reports whether it is decided with the hold who pays for a run. Parts are paid by the account, and so is their author's share.
+func choosesPayer(r *store.Record) bool { return r.Group != "" && r.Quote.Held() > 0 && !r.Quote.Parts }
 
 // holdFor is the hold of a run. In a group with a wallet it says who pays, and counts that.
 func (u *usages) holdFor(r *store.Record, party string, limits users.Limits) billing.HoldRequest {

@@ -292,9 +292,7 @@ func (c *changes) moves(used *usages) *billing.Moves {
 	m := &billing.Moves{}
 	for _, f := range c.finishes {
 		if f.Record.Quote.Held() > 0 || f.Record.Receipt.FullCost() > 0 {
-			m.Settlements = append(m.Settlements, billing.Settlement{
-				AccountID: f.Record.PaidFrom(), RunID: f.Record.ID, Cost: f.Record.Receipt.FullCost(), Held: f.Record.Quote.Held(), Note: f.Reason,
-			})
+			m.Settlements = append(m.Settlements, settlement(f))
 		}
 	}
 	for _, a := range c.accepts {
@@ -303,6 +301,16 @@ func (c *changes) moves(used *usages) *billing.Moves {
 		}
 	}
 	return m
+}
+
+// settlement is the end of a run's hold.
+func settlement(f *Finish) billing.Settlement {
+	r := &f.Record
+	s := billing.Settlement{AccountID: r.PaidFrom(), RunID: r.ID, Cost: r.Receipt.FullCost(), Held: r.Quote.Held(), Note: f.Reason}
+	if r.Receipt.Share > 0 {
+		s.Share, s.Author, s.ShareNote = r.Receipt.Share, r.Tool.CostingModel.Share.Author, r.Tool.DisplayName
+	}
+	return s
 }
 
 // post ends the holds of the runs that end and makes those of the runs that begin. Those that no wallet

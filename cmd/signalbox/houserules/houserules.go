@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,6 +32,8 @@ const (
 	UploadMB        = "upload-mb"
 	ResultMB        = "result-mb"
 	Margins         = "margins"
+	SharePercent    = "share-percent"
+	ShareUSD        = "share-usd"
 	Support         = "support"
 	Buy             = "buy"
 	DefaultTool     = "default-tool"
@@ -47,7 +50,7 @@ type Rules struct {
 	cfg     config.Config
 	list    []rule
 	blocked atomic.Pointer[blocked] // nil: not read yet
-	// Changed is called when the margins are others; nil until the tools are loaded.
+	// Changed is called when the margins or the bounds of shares are others; nil until the tools are loaded.
 	Changed func(ctx context.Context)
 }
 
@@ -94,6 +97,8 @@ func list(c config.Config) ([]rule, error) {
 		add(UploadMB, "Limits of each account", "Megabytes of uploads", "UPLOAD_MB", c.UploadMB, "", strconv.FormatInt(limits.UploadBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		add(ResultMB, "Limits of each account", "Megabytes of results", "RESULT_MB", c.ResultMB, "", strconv.FormatInt(limits.ResultBytes>>20, 10), "0: no limit.", false, wholeNumber),
 		add(Margins, "Money", "Margins", "SERVICE_MARGINS_FILE", c.ServiceMarginsFile, "", margins, `Added to the prices of services, as JSON: {"vidu": {"markup": "0.2", "minimumUsd": "0.01"}, "*": {"markup": "0.05"}}. Runs under way keep their price.`, true, marginProblem),
+		add(SharePercent, "Money", "Largest share of an author, in percent", "", "", "", "0", "Of what a run of a chain or tool costs, added to its price for who made it. 0: none. Larger ones count as this.", false, shareProblem("a number from 0 to 100", "100")),
+		add(ShareUSD, "Money", "Largest share of an author, in US dollars", "", "", "", "0", "In place of a percentage, for each run that costs something. 0: none.", false, shareProblem("US dollars from 0 to 1000, with at most 9 decimals", "1000")),
 		add(DefaultTool, "Chats", "Tool for words without a command", "DEFAULT_TOOL", c.DefaultTool, "", c.DefaultTool, "By its id or command; empty: the one used most.", false, expects(config.OneWord, config.IsOneWord)),
 		add(BlockedWords, "What is not made", "Words", "", "", "", "", "One a line, with * behind it the beginning of one. A run whose texts have one is refused, however it is written. Empty: none.", true, blockedProblem(func(v string) error {
 			_, err := blocklist.Parse(v, "")
@@ -164,6 +169,13 @@ func marginProblem(value string) *string {
 	return nil
 }
 
+func shareProblem(expected, most string) func(string) *string {
+	return expects(expected, func(v string) bool {
+		share, err := billing.ParseShare(v)
+		return v != "" && err == nil && (share == nil || share.USD != "" && billing.ShareBounds{USD: most}.Allows(share))
+	})
+}
+
 // List gives all settings as they are in force.
 func (h *Rules) List() []console.Setting {
 	list := make([]console.Setting, len(h.list))
@@ -212,20 +224,25 @@ func (h *Rules) Clear(ctx context.Context, name string) error {
 	return h.took(ctx, name, h.store.Clear(ctx, name))
 }
 
-// took has the tools follow their margins.
+// prices are the settings that are in the prices of tools.
+func (h *Rules) prices() string {
+	return strings.Join([]string{h.Value(Margins), h.Value(SharePercent), h.Value(ShareUSD)}, "\n")
+}
+
+// took has the tools follow what is in their prices.
 func (h *Rules) took(ctx context.Context, name string, err error) error {
-	if err == nil && name == Margins && h.Changed != nil {
+	if err == nil && slices.Contains([]string{Margins, SharePercent, ShareUSD}, name) && h.Changed != nil {
 		h.Changed(context.WithoutCancel(ctx))
 	}
 	return err
 }
 
-// Follow takes over what other processes set; reload reads the tools again when their margins are others.
+// Follow takes over what other processes set; reload reads the tools again when their prices are others.
 func (h *Rules) Follow(ctx context.Context, log *slog.Logger, reload func(context.Context)) {
-	margins := h.Value(Margins)
+	prices := h.prices()
 	h.store.Follow(ctx, log, func() {
-		if now := h.Value(Margins); now != margins {
-			margins = now
+		if now := h.prices(); now != prices {
+			prices = now
 			reload(ctx)
 		}
 	})
@@ -245,6 +262,11 @@ func (h *Rules) ServiceMargins() billing.Margins {
 		return billing.Margins{}
 	}
 	return margins
+}
+
+// Shares are the largest shares of authors in force.
+func (h *Rules) Shares() billing.ShareBounds {
+	return billing.ShareBounds{Percent: h.Value(SharePercent), USD: h.Value(ShareUSD)}
 }
 
 // blocked are lists as they were read.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -38,7 +39,7 @@ func TestHouseRules(t *testing.T) {
 		t.Errorf("at first: %+v", s)
 	}
 	for name, value := range map[string]string{
-		Access: "closed", RunsAtOnce: "-1", RunsPerDay: "many", BatchRuns: "0", UploadMB: "1.5", Margins: `{"vidu": {"markup": "lots"}}`, Support: "two\nlines", "nothing": "1",
+		Access: "closed", RunsAtOnce: "-1", RunsPerDay: "many", BatchRuns: "0", UploadMB: "1.5", Margins: `{"vidu": {"markup": "lots"}}`, SharePercent: "101", ShareUSD: "5%", Support: "two\nlines", "nothing": "1",
 	} {
 		if err := h.Set(ctx, name, value, "ann"); err == nil {
 			t.Errorf("%s is set to %q", name, value)
@@ -46,13 +47,16 @@ func TestHouseRules(t *testing.T) {
 	}
 	reloads := 0
 	h.Changed = func(context.Context) { reloads++ }
-	for name, value := range map[string]string{Access: config.AccessListed, RunsAtOnce: "3", UploadMB: "2", Margins: `{"*": {"markup": "0.5"}}`, Terms: "Be kind.\r\nPay."} {
+	for name, value := range map[string]string{Access: config.AccessListed, RunsAtOnce: "3", UploadMB: "2", Margins: `{"*": {"markup": "0.5"}}`, SharePercent: "12.5", Terms: "Be kind.\r\nPay."} {
 		if err := h.Set(ctx, name, value, "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if reloads != 1 {
-		t.Errorf("the tools were read %d times for one change of margins", reloads)
+	if reloads != 2 {
+		t.Errorf("the tools were read %d times for a change of margins and one of shares", reloads)
+	}
+	if got, want := h.Shares(), (billing.ShareBounds{Percent: "12.5", USD: "0"}); got != want {
+		t.Errorf("shares are bounded by %+v, want %+v", got, want)
 	}
 	holds := func(h *Rules) {
 		t.Helper()

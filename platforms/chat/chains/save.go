@@ -63,12 +63,12 @@ func commandOf(name string) string {
 	}, name)
 }
 
-// asBefore makes a chain a new version of the person's own of that command, if there is one: it stays shared where it was.
+// asBefore makes a chain a new version of the person's own of that command, if there is one: it stays shared where it was, and asks for what it asked for.
 func asBefore(ctx context.Context, t *turn.Turn, c *missions.Chain) error {
 	own, err := t.Services.Missions.Chains(ctx, t.Account.ID)
 	for _, before := range own {
 		if before.Command == c.Command {
-			c.ID, c.Visibility = before.ID, before.Visibility
+			c.ID, c.Visibility, c.Share = before.ID, before.Visibility, before.Share
 		}
 	}
 	return err
@@ -143,6 +143,7 @@ func saved(ctx context.Context, t *turn.Turn, k store.Keyboard, c missions.Chain
 		}
 		text = chat.Lines(text, t.Say.Price(*tool, price(ctx, t, c)))
 	}
+	text = chat.Lines(text, shareOf(t, c))
 	share, said := "button.share", "save.private"
 	if c.Visibility == missions.Public {
 		share, said = "button.unshare", "save.public"

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -163,8 +165,32 @@ func BalanceCommand(ctx context.Context, t *turn.Turn) error {
 			text = chat.Lines(text, show.Styled(words.Limit(t.Say.Voice, use)))
 		}
 	}
-	_, err = t.Reply(ctx, text)
+	income, err := t.Services.Wallets.Income(ctx, t.Account.ID, time.Now().Add(-billing.IncomeShown))
+	if err != nil {
+		return err
+	}
+	_, err = t.Reply(ctx, chat.Lines(text, incomeText(t, income)))
 	return err
+}
+
+// incomeLines is how many days and tools the income is told of.
+const incomeLines = 10
+
+// incomeText tells what came in from shares lately, all together and by day and tool; nil: nothing did.
+func incomeText(t *turn.Turn, income []billing.Income) chat.Text {
+	if len(income) == 0 {
+		return nil
+	}
+	var sum billing.NanoUSD
+	var lines chat.Text
+	for i, one := range income {
+		got := one.Earned - one.TakenBack
+		sum += got
+		if i < incomeLines {
+			lines = chat.Lines(lines, t.Say.Text("income.line", "day", one.Day.Format(time.DateOnly), "of", chat.Brief(one.Of, 60), "amount", t.Say.Amount(got)))
+		}
+	}
+	return chat.Lines(t.Say.Text("income.sum", "amount", t.Say.Amount(sum)), lines)
 }
 
 // PriceCommand tells what a tool costs with the person's settings.

@@ -228,6 +228,9 @@ func (v Voice) Receipt(run runs.Run) chat.Text {
 	if r.Minimum > 0 {
 		text = chat.Join(" · ", text, v.Text("receipt.minimum"))
 	}
+	if r.Share > 0 {
+		text = chat.Join(" · ", text, v.Text("receipt.share", "amount", v.Exact(r.Share)))
+	}
 	if r.Full > r.Cost {
 		text = chat.Join(" · ", text, v.Text("receipt.capped", "full", v.Exact(r.Full)))
 	}

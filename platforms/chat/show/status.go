@@ -104,6 +104,9 @@ func (v Voice) Price(tool registry.Tool, q billing.Quote) chat.Text {
 	case q.Fees > 0:
 		text = chat.Lines(text, v.Text("price.fees", "amount", v.Amount(q.Fees)))
 	}
+	if q.Share > 0 {
+		text = chat.Lines(text, v.Text("price.share", "amount", v.Amount(q.Share)))
+	}
 	return text
 }
 

@@ -43,7 +43,7 @@ func PriceAndCredit(ctx context.Context, t *turn.Turn, tool *registry.Tool, quot
 
 // payerOf is the fund of a group that would pay for a run now; "" where the person does, or nobody can.
 func payerOf(ctx context.Context, t *turn.Turn, group string, quote billing.Quote) string {
-	if group == "" {
+	if group == "" || quote.Parts {
 		return ""
 	}
 	payer, err := t.Services.Runs.Payer(ctx, group, t.Account.ID, quote.Held())

@@ -104,6 +104,7 @@ type Missions interface {
 	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
 	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
 	MaxBatch() int
+	ShareBounds() billing.ShareBounds
 	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
 	DeleteChain(ctx context.Context, chainID, accountID string) error
 	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
@@ -125,6 +126,7 @@ type Example struct {
 // Wallets tells what people have.
 type Wallets interface {
 	Balance(ctx context.Context, accountID string) (billing.Balance, error)
+	Income(ctx context.Context, accountID string, since time.Time) ([]billing.Income, error)
 }
 
 // Tools is the catalogue of tools; the registry is one.

@@ -58,7 +58,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 		ways = append(ways, way{wayDiscord, "/signin/discord"})
 	}
 	u := cfg.Users
-	me := &person{shared: s, person: u, limits: u, spending: cfg.Spending, keys: u, sessions: u, ways: ways, hooks: cfg.Hooks != nil, exports: cfg.Exports}
+	me := &person{shared: s, person: u, limits: u, spending: cfg.Spending, ledger: cfg.Ledger, keys: u, sessions: u, ways: ways, hooks: cfg.Hooks != nil, exports: cfg.Exports}
 	link := &linking{shared: s, codes: u, accounts: u, ledger: cfg.Ledger}
 	list := append(me.routes(), link.routes()...)
 	if cfg.Exports != nil {

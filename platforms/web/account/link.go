@@ -30,6 +30,7 @@ type Accounts interface {
 // Ledger tells what accounts have: billing.Ledger.
 type Ledger interface {
 	Balance(ctx context.Context, accountID string) (billing.Balance, error)
+	Income(ctx context.Context, accountID string, since time.Time) ([]billing.Income, error)
 }
 
 // linking signs in by what was proved elsewhere, or joins accounts by it.

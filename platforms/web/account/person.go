@@ -48,6 +48,7 @@ type person struct {
 	person   Person
 	limits   Limits
 	spending Spending
+	ledger   Ledger
 	keys     Keys
 	sessions Sessions
 	ways     []way
@@ -81,7 +82,8 @@ type personView struct {
 	NewKey     string // just made, shown once
 	Usage      runs.Usage
 	Meters     []meter
-	DayCap     string // the person's own, as typed
+	Income     []billing.Income // from shares, lately
+	DayCap     string           // the person's own, as typed
 	MonthCap   string
 	Confirm    int   // above which share of the credit, in percent, the person is asked
 	Shares     []int // to choose from
@@ -120,6 +122,9 @@ func (s *person) showWith(w http.ResponseWriter, r *http.Request, a users.Accoun
 		return err
 	}
 	if err := s.addLimits(r, a, &page); err != nil {
+		return err
+	}
+	if page.Income, err = s.ledger.Income(r.Context(), a.ID, s.now().Add(-billing.IncomeShown)); err != nil {
 		return err
 	}
 	if page.Exports = s.exports != nil; page.Exports {

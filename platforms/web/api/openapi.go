@@ -109,7 +109,7 @@ func toolOperation(template object, t *registry.Tool) (object, error) {
 			"application/json":    object{"schema": inputsOf(inputs), "example": object{"inputs": exampleOf(t)}},
 			"multipart/form-data": object{"schema": formOf(t)},
 		}},
-		"x-signalbox-tool": object{"toolId": t.ToolID, "version": t.Version, "costingModel": t.CostingModel},
+		"x-signalbox-tool": object{"toolId": t.ToolID, "version": t.Version, "costingModel": publicCosting(t.CostingModel)},
 	})
 	if t.Description != "" {
 		drawn["description"] = t.Description
@@ -192,4 +192,15 @@ func sampleOf(f registry.InputField) any {
 // inputsOf is the schema of a body that holds inputs.
 func inputsOf(inputs any) object {
 	return object{"type": "object", "required": []string{"inputs"}, "additionalProperties": false, "properties": object{"inputs": inputs}}
+}
+
+// publicCosting is a costing model without whose account its share goes to.
+func publicCosting(m *registry.CostingModel) *registry.CostingModel {
+	if m == nil || m.Share == nil {
+		return m
+	}
+	public, share := *m, *m.Share
+	share.Author = ""
+	public.Share = &share
+	return &public
 }

@@ -159,7 +159,7 @@ func (a *starting) quote(w http.ResponseWriter, r *http.Request, who users.Accou
 	q := offer.Quote
 	door.WriteJSON(w, http.StatusOK, map[string]any{
 		"quote": offer.Sealed, "expiresAt": offer.Until,
-		"quoteNanoUsd": quoteBody{q.Low, q.High}, "rate": q.Rate, "unit": q.Unit, "source": q.Source, "basis": q.Basis, "feesNanoUsd": q.Fees, "feesUnknown": q.FeesUnknown, "text": priceText(q), "billCanceled": q.BillCanceled,
+		"quoteNanoUsd": quoteBody{q.Low, q.High}, "rate": q.Rate, "unit": q.Unit, "source": q.Source, "basis": q.Basis, "feesNanoUsd": q.Fees, "feesUnknown": q.FeesUnknown, "shareNanoUsd": q.Share, "text": priceText(q), "billCanceled": q.BillCanceled,
 	})
 	return nil
 }

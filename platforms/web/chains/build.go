@@ -26,7 +26,8 @@ const (
 // form is a chain that is being built.
 type form struct {
 	ID, Name, Command, Description string
-	Shared                         bool
+	Shared, Asks                   bool   // Asks: its owner may ask for a share
+	Share                          string // that is asked for
 	Steps                          []step
 	Tools                          []*registry.Tool // that can be added
 }
@@ -107,6 +108,9 @@ func (s server) posted(r *http.Request, a users.Account) (missions.Chain, error)
 	c.Name, c.Command, c.Description = strings.TrimSpace(r.PostFormValue("name")), strings.TrimSpace(r.PostFormValue("command")), strings.TrimSpace(r.PostFormValue("description"))
 	if c.Command != "" && !strings.HasPrefix(c.Command, "/") {
 		c.Command = "/" + c.Command
+	}
+	if r.PostForm.Has("asks") {
+		c.Share = strings.TrimSpace(r.PostFormValue("asks"))
 	}
 	c.Visibility = missions.Private
 	if r.PostFormValue("shared") != "" {
@@ -217,7 +221,8 @@ func remove(c *missions.Chain, order int) {
 
 // showForm draws a chain as it stands.
 func (s server) showForm(w http.ResponseWriter, r *http.Request, a users.Account, c missions.Chain, wrong string) error {
-	f := form{ID: c.ID, Name: c.Name, Command: c.Command, Description: c.Description, Shared: c.Visibility == missions.Public}
+	f := form{ID: c.ID, Name: c.Name, Command: c.Command, Description: c.Description, Shared: c.Visibility == missions.Public,
+		Share: c.Share, Asks: c.Share != "" || !s.Missions.ShareBounds().None()}
 	for i, leg := range c.Legs {
 		tool := s.tool(leg.Tool)
 		one := step{Order: i + 1, Tool: tool}

@@ -78,6 +78,7 @@ type Ledger interface {
 	Books(ctx context.Context) (billing.Books, error)
 	Check(ctx context.Context) (billing.CheckReport, error)
 	Transfers(ctx context.Context, q billing.TransfersQuery) ([]billing.Transfer, error)
+	Income(ctx context.Context, accountID string, since time.Time) ([]billing.Income, error)
 	Balance(ctx context.Context, accountID string) (billing.Balance, error)
 }
 

@@ -34,7 +34,7 @@ func (b *checked) last() (*billing.CheckReport, time.Time) {
 }
 
 var transferKinds = []string{"grant", "hold", "capture", "release", "refund", "merge_out", "merge_in", "takeback",
-	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in", "gift_out", "gift_in"}
+	"purchase", "return", "return_undone", "dispute", "dispute_undone", "debt_paid", "debt_out", "debt_in", "gift_out", "gift_in", "share", "share_back"}
 
 // bookNames says in words what is in the accounts of a kind.
 var bookNames = map[string]string{
@@ -44,7 +44,7 @@ var bookNames = map[string]string{
 	"absorbed": "Absorbed beyond promised prices",
 	"transit":  "On the way between wallets",
 	"credit":   "Credit given out",
-	"debt":     "Owed after disputes",
+	"debt":     "Owed after disputes and refunds",
 	"stars":    "Bought with Stars",
 	"stripe":   "Bought by Stripe",
 	"discord":  "Bought at Discord",
@@ -59,13 +59,19 @@ type ledgerView struct {
 	CheckedAt time.Time
 	Kinds     []string
 	Kind      string
-	Text      string // an account's or a run's id
+	Text      string      // an account's or a run's id
+	Shares    []incomeRow // of authors, lately
 	Transfers []transferRow
 	Older     string
 }
 
 type transferRow struct {
 	billing.Transfer
+	Name string
+}
+
+type incomeRow struct {
+	billing.Income
 	Name string
 }
 
@@ -77,6 +83,9 @@ func (c *Console) ledger(w http.ResponseWriter, r *http.Request, who users.Accou
 	v.Report, v.CheckedAt = c.books.last()
 	var err error
 	if v.Books, err = c.cfg.Ledger.Books(ctx); err != nil {
+		return err
+	}
+	if v.Shares, err = c.incomeRows(ctx); err != nil {
 		return err
 	}
 	before, _ := strconv.ParseInt(q.Get("before"), 10, 64)
@@ -112,6 +121,23 @@ func (c *Console) transferRows(ctx context.Context, list []billing.Transfer) []t
 		rows[i] = transferRow{t, names[t.AccountID]}
 	}
 	return rows
+}
+
+// incomeRows are the shares of all authors, with their names.
+func (c *Console) incomeRows(ctx context.Context) ([]incomeRow, error) {
+	list, err := c.cfg.Ledger.Income(ctx, "", c.cfg.Now().Add(-billing.IncomeShown))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	rows := make([]incomeRow, len(list))
+	for i, one := range list {
+		if _, ok := names[one.AccountID]; !ok {
+			names[one.AccountID] = c.nameOf(ctx, one.AccountID)
+		}
+		rows[i] = incomeRow{one, names[one.AccountID]}
+	}
+	return rows, nil
 }
 
 // checkLimit bounds a recomputation that somebody waits for.

@@ -38,7 +38,11 @@ func priceWords(v i18n.Voice, t registry.Tool, q billing.Quote) priceView {
 	case q.Fees > 0:
 		fees = v.Line("price.fees", "amount", v.Amount(q.Fees))
 	}
-	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.ForADollar(q.High, words.Makes(t)), v.Line(basis), fees)}
+	share := ""
+	if q.Share > 0 {
+		share = v.Line("price.share", "amount", v.Amount(q.Share))
+	}
+	return priceView{Price: v.Between(q.Low, q.High), Basis: joined(v.ForADollar(q.High, words.Makes(t)), v.Line(basis), fees, share)}
 }
 
 // exactPrice tells a quote to the nano-dollar, for receipts.
