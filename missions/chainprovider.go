@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,19 +46,22 @@ func (c *Chains) Name() string { return ChainService }
 
 // Load reads the tools of all chains, and gives the one by which steps are proposed.
 func (c *Chains) Load(ctx context.Context) ([]registry.Tool, error) {
-	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8') FROM chains ORDER BY id`)
+	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8'), account_id::text FROM chains ORDER BY changed_at DESC, id`)
 	if err != nil {
 		return nil, fmt.Errorf("read chains: %w", err)
 	}
-	raw, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	if err != nil {
-		return nil, fmt.Errorf("read chains: %w", err)
-	}
-	tools := make([]registry.Tool, len(raw), len(raw)+1)
-	for i := range raw {
-		if tools[i], err = registry.DecodeTool(raw[i]); err != nil {
-			return nil, fmt.Errorf("read chains: %w", err)
+	tools, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (registry.Tool, error) {
+		var raw []byte
+		var owner string
+		if err := row.Scan(&raw, &owner); err != nil {
+			return registry.Tool{}, err
 		}
+		tool, err := registry.DecodeTool(raw)
+		tool.Owner = owner
+		return tool, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read chains: %w", err)
 	}
 	return append(tools, stepsTool()), nil
 }
@@ -96,7 +98,7 @@ func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price,
 	if err != nil {
 		return registry.Price{}, err
 	}
-	return registry.Price{CostUSD: big.NewRat(int64(promised), int64(billing.Dollar)).FloatString(9), Parts: true}, nil
+	return registry.Price{CostUSD: promised.Decimal(), Parts: true}, nil
 }
 
 // Preview refuses what can't be run now, or not by this account, and tells the steps that a call names.

@@ -52,7 +52,13 @@ type Listing struct {
 	Aliases    []string   `json:"aliases,omitempty"` // further tool ids and commands that lead here
 	Kind       string     `json:"kind,omitempty"`
 	Follows    Follow     `json:"follows,omitempty"` // what it does with another tool's result; empty: see FollowsWith
+	// Owner is the account that made the tool; empty: it is the house's. A hidden tool with an owner has its command for the owner alone,
+	// before what others share. It is no part of the definition.
+	Owner string `json:"-"`
 }
+
+// Private reports whether the tool is its owner's alone.
+func (l Listing) Private() bool { return l.Owner != "" && l.Visibility == VisibilityHidden }
 
 // Execution says how a call is carried out.
 type Execution struct {
@@ -194,6 +200,8 @@ type CostingModel struct {
 	MinimumUSD json.Number `json:"minimumUsd,omitempty"`
 	// Fees says that others charge for parts of a run, which the provider tells (Price.FeesUSD, Usage.FeesUSD) and which is added.
 	Fees bool `json:"fees,omitempty"`
+	// UpTo says that Rate is the most that a unit costs: what it comes to is known after the run. It goes with the source api.
+	UpTo bool `json:"upTo,omitempty"`
 }
 
 // CostUnit is what is counted.
