@@ -90,8 +90,11 @@ type Question struct {
 	Budget    runs.Budget // what tools that only read may draw on unasked
 	Key       runs.Budget // what the model's own words draw on, such as an API key's limit; zero: the account's limits alone
 	Language  string      // in which the asker is told what the program says, BCP 47; empty: English
-	// Within says that another agent asks, in the course of a question of the same account and trace, within whose bounds this one is.
+	// Within says that another agent asks, in the course of a question of the same account, trace and Key, within whose bounds this one is.
 	Within bool
+	RunID  string // the run whose tool is answered by this question; empty: none
+	// Promise is what that run holds for the model's words, which it pays up to this. nil: the asker pays, by a hold of the question's own.
+	Promise *billing.NanoUSD
 	// Conversation is what the question belongs to, a name of the account's own; empty: it stands alone.
 	Conversation string
 	// Attachments came with the question. Earlier are files that the person got or sent before, and may mean.
@@ -143,6 +146,7 @@ type Answer struct {
 	Steps   []Step
 	Plan    json.RawMessage // valid by Question.PlanSchema; nobody has applied it
 	Usage   Usage
+	Cost    billing.NanoUSD // of the models' words, with those of agents that were asked; 0 without a journal
 	Context registry.CallContext
 }
 

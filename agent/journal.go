@@ -34,8 +34,8 @@ type Entry interface {
 	Used(ctx context.Context, turns []Spent) error
 	// Did notes steps that are over.
 	Did(ctx context.Context, steps []Step) error
-	// Close ends the question and settles what it cost. failed is the error that ended it, if one did.
-	Close(ctx context.Context, a Answer, failed error) error
+	// Close ends the question, settles what it cost, and tells that. failed is the error that ended it, if one did.
+	Close(ctx context.Context, a Answer, failed error) (cost billing.NanoUSD, err error)
 }
 
 // Spent is what one turn has used.
@@ -59,6 +59,27 @@ func (t *talk) need() billing.NanoUSD {
 	return mostOf(t.agent.cfg.Model, int64(Tokens(encode(t.with))), leastWords)
 }
 
+// Most is what the model's words for any question may cost.
+func (a *Agent) Most() billing.NanoUSD {
+	return min(a.cfg.Bounds.Money, mostOf(a.cfg.Model, 0, a.cfg.Bounds.Tokens))
+}
+
+// quote is what the first turn needs, and what the question may cost at most.
+func (t *talk) quote() (least, most billing.NanoUSD) {
+	least = t.need()
+	return least, max(least, t.agent.Most())
+}
+
+// Quote tells what the model's words for a question may cost, before it is asked: what its first turn needs, and the bound.
+func (a *Agent) Quote(ctx context.Context, q Question) (least, most billing.NanoUSD, err error) {
+	t, err := a.newTalk(ctx, q)
+	if err != nil {
+		return 0, 0, err
+	}
+	least, most = t.quote()
+	return least, most, nil
+}
+
 // open takes the question on in the journal.
 func (t *talk) open(ctx context.Context) error {
 	if t.agent.cfg.Journal == nil {
@@ -68,10 +89,10 @@ func (t *talk) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := t.agent.cfg.Bounds
-	least := t.need()
-	quote := max(least, min(b.Money, mostOf(t.agent.cfg.Model, 0, b.Tokens)))
-	t.entry, err = t.agent.cfg.Journal.Open(ctx, Opening{ID: id.String(), Question: t.question, Provider: t.agent.cfg.Provider, Quote: quote, Least: least, Tokens: b.Tokens})
+	least, quote := t.quote()
+	t.entry, err = t.agent.cfg.Journal.Open(ctx, Opening{
+		ID: id.String(), Question: t.question, Provider: t.agent.cfg.Provider, Quote: quote, Least: least, Tokens: t.agent.cfg.Bounds.Tokens,
+	})
 	if err == nil {
 		t.answer.ID = id.String()
 	}
@@ -106,7 +127,8 @@ func (t *talk) close(ctx context.Context, failed error) {
 		return
 	}
 	t.note(ctx)
-	if err := t.entry.Close(context.WithoutCancel(ctx), t.answer, failed); err != nil {
+	var err error
+	if t.answer.Cost, err = t.entry.Close(context.WithoutCancel(ctx), t.answer, failed); err != nil {
 		t.agent.cfg.Logger.ErrorContext(ctx, "a question could not be settled yet", "question", t.answer.ID, "error", err)
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // Service is the service that agents are tools of, Kind their kind.
@@ -37,7 +39,7 @@ func BundledTeam() fs.FS {
 	return sub
 }
 
-// TeamConfig wires a Team; all but Bundled is required.
+// TeamConfig wires a Team; all but Bundled, Bound and Quote is required.
 type TeamConfig struct {
 	Dir string // with files *.agent.json; one that is missing is empty
 	// Bundled has the agents that come with the program, each of which is there as far as its tools and agents are; those of Dir go before
@@ -47,11 +49,16 @@ type TeamConfig struct {
 	Store registry.SpecStore
 	// Ask has an agent answer. It is called for runs of its tool.
 	Ask func(ctx context.Context, d Definition, q Question) (Answer, error)
+	// Bound is what an answer of an agent costs who asks at most, 0 where nobody who asks pays; nil: all are free. It is asked at each load.
+	Bound func(d Definition) (billing.NanoUSD, error)
+	// Quote is what the answer to a question costs who asks it: at least, and at most. Both are 0 where the question in whose course it
+	// is asked pays for it. Required with Bound.
+	Quote func(ctx context.Context, d Definition, q Question) (least, most billing.NanoUSD, err error)
 	// Snapshot is the present catalogue, by which tools that an agent names are known.
 	Snapshot func() *catalog.Snapshot
 }
 
-// Team makes tools of agents that stand in files. It is a registry.Loader, a registry.Caller and a registry.Readier.
+// Team makes tools of agents that stand in files. It is a registry.Loader, a registry.Caller, a registry.Readier and a registry.Pricer.
 type Team struct {
 	cfg   TeamConfig
 	known sync.Map // Definition by the reference of its spec
@@ -61,6 +68,7 @@ var (
 	_ registry.Loader  = (*Team)(nil)
 	_ registry.Caller  = (*Team)(nil)
 	_ registry.Readier = (*Team)(nil)
+	_ registry.Pricer  = (*Team)(nil)
 )
 
 // NewTeam reads nothing yet.
@@ -92,7 +100,11 @@ func (t *Team) Load(ctx context.Context) ([]registry.Tool, error) {
 	}
 	var tools []registry.Tool
 	for i, d := range team {
-		tools = append(tools, t.checked(ctx, d.tool(specs[i])))
+		tool := d.tool(specs[i])
+		if tool.CostingModel, err = t.costs(d); err != nil {
+			return nil, err
+		}
+		tools = append(tools, t.checked(ctx, tool))
 	}
 	if len(problems) > 0 {
 		return tools, &registry.PartialError{Problems: problems}
@@ -231,6 +243,21 @@ func (t *Team) checked(ctx context.Context, tool registry.Tool) registry.Tool {
 	return tool
 }
 
+// costs is the price of an agent's answers; nil: they are free.
+func (t *Team) costs(d Definition) (*registry.CostingModel, error) {
+	if t.cfg.Bound == nil {
+		return nil, nil
+	}
+	most, err := t.cfg.Bound(d)
+	if err != nil {
+		return nil, fmt.Errorf("what the agent %s costs: %w", d.ID, err)
+	}
+	if most == 0 {
+		return nil, nil
+	}
+	return &registry.CostingModel{Rate: json.Number(most.Decimal()), Unit: registry.UnitRequest, RateSource: registry.RateAPI, UpTo: true}, nil
+}
+
 // specKey is where a tool's metadata names the agent's spec, so that a run is carried out by the one that was accepted.
 const specKey = "spec"
 
@@ -267,21 +294,28 @@ func (t *Team) Ready(ctx context.Context, tool registry.Tool) error {
 	return nil
 }
 
+// Price is what the answer costs: what the model needs to begin, up to the bound of an agent.
+func (t *Team) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
+	d, q, err := t.asked(ctx, c)
+	if err != nil || t.cfg.Quote == nil {
+		return registry.Price{}, err
+	}
+	least, most, err := t.cfg.Quote(ctx, d, q)
+	return registry.Price{CostUSD: most.Decimal(), LowUSD: least.Decimal()}, err
+}
+
 // Call has the agent of a tool answer, for the account whose run it is.
 func (t *Team) Call(ctx context.Context, c registry.Call) (registry.Result, error) {
 	if err := t.Ready(ctx, c.Tool); err != nil {
 		return registry.Result{}, err
 	}
-	d, err := t.definition(ctx, c.Tool)
+	d, q, err := t.asked(ctx, c)
 	if err != nil {
 		return registry.Result{}, err
 	}
-	if d.Instructions, err = t.told(ctx, d); err != nil {
-		return registry.Result{}, err
-	}
-	d.ToolIDs = append(slices.Clone(d.ToolIDs), d.chosen(t.cfg.Snapshot())...)
-	query, _ := c.Inputs["query"].(string)
-	answer, err := t.cfg.Ask(ctx, d, Question{Text: query, AccountID: c.UserID, Context: c.Context, Within: c.Context.PlannerProvider != ""})
+	promise := billing.NanoUSD(c.Promised)
+	q.RunID, q.Promise = c.RunID, &promise
+	answer, err := t.cfg.Ask(ctx, d, q)
 	if err != nil {
 		return registry.Result{}, err
 	}
@@ -294,7 +328,26 @@ func (t *Team) Call(ctx context.Context, c registry.Call) (registry.Result, erro
 			text += fmt.Sprintf("\nWaits for approval: %s (run %s)", s.Tool, s.Card.RunID)
 		}
 	}
-	return registry.Result{Outputs: []registry.Output{{Name: "answer", Type: "text", Text: text}}}, nil
+	result := registry.Result{Outputs: []registry.Output{{Name: "answer", Type: "text", Text: text}}}
+	if c.Tool.CostingModel != nil {
+		result.Usage.CostUSD = min(answer.Cost, promise).Decimal() // what is within another question is paid by that one
+	}
+	return result, nil
+}
+
+// asked is the question of a call, and the agent that is to answer it, with the tools that there are for it now. The limit of the
+// budget on which the question draws is for Ask and Quote to find.
+func (t *Team) asked(ctx context.Context, c registry.Call) (Definition, Question, error) {
+	d, err := t.definition(ctx, c.Tool)
+	if err != nil {
+		return Definition{}, Question{}, err
+	}
+	if d.Instructions, err = t.told(ctx, d); err != nil {
+		return Definition{}, Question{}, err
+	}
+	d.ToolIDs = append(slices.Clone(d.ToolIDs), d.chosen(t.cfg.Snapshot())...)
+	query, _ := c.Inputs["query"].(string)
+	return d, Question{Text: query, AccountID: c.UserID, Key: runs.Budget{Name: c.Budget}, Context: c.Context, Within: c.Context.PlannerProvider != ""}, nil
 }
 
 // told are an agent's instructions with those that it can call: what each is for, what it has to be told, and an example.

@@ -92,6 +92,9 @@ func estimateUnits(model *registry.CostingModel, h History, price registry.Price
 		if t.unit == registry.UnitRequest && (model.RateSource != registry.RateAPI || price.CostUSD != "") {
 			one.Low, one.Basis = max(bounded(t.rate), t.minimum), "the price of one run"
 			one.High = one.Low
+			if low, bound := lowEnd(model, price); bound {
+				one.Low, one.Basis = min(max(low, t.minimum), one.High), BasisBound
+			}
 			return one
 		}
 		h.estimate(&one, model, t, machine)
@@ -107,6 +110,24 @@ func estimateUnits(model *registry.CostingModel, h History, price registry.Price
 		q.Low = from
 	}
 	return q
+}
+
+// BasisBound is the Basis of a quote whose High is a bound that the provider names: what it takes is charged.
+const BasisBound = "what it takes is charged"
+
+// lowEnd is what a run costs at least where the provider names a bound. One that can't be read is none.
+func lowEnd(model *registry.CostingModel, price registry.Price) (low NanoUSD, bound bool) {
+	if model.RateSource != registry.RateAPI || price.LowUSD == "" {
+		return 0, false
+	}
+	exact, err := parseRat(price.LowUSD)
+	if err != nil || exact.Sign() < 0 {
+		return 0, false
+	}
+	if exact, err = marked(exact, model); err != nil {
+		return 0, false
+	}
+	return bounded(exact), true
 }
 
 // estimate sets the range on a machine. What the provider itself charged is judged by past costs, everything else by

@@ -53,6 +53,11 @@ func ParseUSD(text string) (NanoUSD, error) {
 // Nano is the amount as a number, for those who write it: i18n.Money.
 func (n NanoUSD) Nano() int64 { return int64(n) }
 
+// Decimal writes dollars as an exact decimal without a sign of the currency: 0.0042125.
+func (n NanoUSD) Decimal() string {
+	return registry.PlainDecimal(json.Number(big.NewRat(int64(n), int64(Dollar)).FloatString(9)))
+}
+
 // String writes dollars with as many decimals as needed, at least two: $5.00, $0.0042125, -$0.50.
 func (n NanoUSD) String() string {
 	sign, magnitude := "", uint64(n)

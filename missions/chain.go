@@ -136,8 +136,8 @@ func (s *Service) SaveChain(ctx context.Context, c Chain) (Chain, error) {
 	c.ChangedAt = s.now()
 	err = postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error { return writeChain(ctx, tx, &c, definition, tool) })
 	var conflict *pgconn.PgError
-	if errors.As(err, &conflict) && conflict.ConstraintName == "chains_command_key" {
-		err = refuse("command", "%s is taken: choose another one", c.Command)
+	if errors.As(err, &conflict) && conflict.ConstraintName == "chains_shared_command" {
+		err = taken(said.ChainShared.With("command", c.Command))
 	}
 	if err != nil {
 		return Chain{}, fmt.Errorf("save a chain: %w", err)
@@ -145,10 +145,27 @@ func (s *Service) SaveChain(ctx context.Context, c Chain) (Chain, error) {
 	return c, s.publish(ctx)
 }
 
+// taken refuses a chain for its command.
+func taken(why said.Text) error {
+	return registry.SayText(registry.CodeInvalidInput, why).At("command")
+}
+
 func writeChain(ctx context.Context, tx pgx.Tx, c *Chain, definition []byte, tool registry.Tool) error {
 	raw, err := registry.Encode(tool)
 	if err != nil {
 		return err
+	}
+	// Chains of one account are written one after the other.
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT runs_lock($1)`, c.AccountID)
+	var another bool
+	batch.Queue(`SELECT EXISTS (SELECT FROM chains WHERE account_id = $1 AND command = $2 AND id::text <> $3)`, c.AccountID, c.Command, c.ID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&another) })
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	if another {
+		return taken(said.ChainOwn.With("command", c.Command))
 	}
 	err = tx.QueryRow(ctx, `
 		INSERT INTO chains AS c (id, account_id, command, version, definition, tool, changed_at) VALUES ($1, $2, $3, 1, $4, $5, $6)
@@ -234,8 +251,8 @@ func (s *Service) chainTool(ctx context.Context, c *Chain) (registry.Tool, error
 		c.ID = uuid.NewString()
 	}
 	own := c.ToolID()
-	if other, taken := s.cfg.Registry.Snapshot().ByCommand(c.Command); taken && other.ToolID != own {
-		return registry.Tool{}, refuse("command", "%s is taken: choose another one", c.Command)
+	if other, there := s.cfg.Registry.Snapshot().ByCommand(c.Command); there && other.Service != ChainService {
+		return registry.Tool{}, taken(said.ChainTool.With("command", c.Command))
 	}
 	d := c.draft(nil)
 	if err := d.check(MaxLegs); err != nil {

@@ -2,7 +2,10 @@ package missions
 
 import (
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -69,7 +72,7 @@ func TestChains(t *testing.T) {
 		h := withChains(t)
 		user := h.user()
 		c := h.save(poster(user))
-		tool, ok := h.tools.Snapshot().ByCommand("/poster")
+		tool, ok := h.tools.Snapshot().For(user).ByCommand("/poster")
 		if !ok || tool.Kind != ChainKind || len(tool.InputSchema) != 2 || tool.InputSchema[0].Default != "Porto" || tool.InputSchema[0].DisplayName != "Place" || len(tool.OutputSchema) != 1 {
 			t.Fatalf("the tool is %+v", tool)
 		}
@@ -155,6 +158,50 @@ func TestChains(t *testing.T) {
 		if _, there := h.tools.Snapshot().ByCommand("/poster"); there {
 			t.Error("a deleted chain is still a tool")
 		}
+	})
+	t.Run("private chains of two people have the same command, each for its owner; what is shared has one of its own", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann, bob, cleo := h.user(), h.user(), h.user()
+		hers, his := h.save(poster(ann)), h.save(poster(bob))
+		leadsTo := func(who, toolID string) {
+			t.Helper()
+			found := ""
+			if tool, there := h.tools.Snapshot().For(who).ByCommand("/poster"); there {
+				found = tool.ToolID
+			}
+			if found != toolID {
+				t.Errorf("it leads to %q, want %q", found, toolID)
+			}
+		}
+		leadsTo(ann, hers.ToolID())
+		leadsTo(bob, his.ToolID())
+		leadsTo(cleo, "")
+		if found := h.tools.Snapshot().Problems(); len(found) > 0 {
+			t.Error(found)
+		}
+		his.Visibility = Public
+		his = h.save(his)
+		leadsTo(ann, hers.ToolID()) // the own one before what others share
+		leadsTo(cleo, his.ToolID())
+		refused := func(c Chain, words string) {
+			t.Helper()
+			var wrong *registry.Error
+			if _, err := h.SaveChain(t.Context(), c); !errors.As(err, &wrong) || wrong.Field != "command" || !strings.Contains(wrong.Message, words) {
+				t.Errorf("got %v", err)
+			}
+		}
+		hers.Visibility = Public
+		refused(hers, "somebody else shares /poster")
+		refused(poster(ann), "you have /poster already")
+		look := poster(ann)
+		look.Command = "/look"
+		refused(look, "/look is a tool of this house")
+		err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error { return Adopt(t.Context(), tx, ann, cleo) })
+		if _, reload := h.tools.Reload(t.Context(), ChainService); err != nil || reload != nil {
+			t.Fatal(err, reload)
+		}
+		leadsTo(cleo, hers.ToolID())
 	})
 	t.Run("what is wrong is refused at its member", func(t *testing.T) {
 		t.Parallel()

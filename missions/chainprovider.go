@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,7 +46,7 @@ func (c *Chains) Name() string { return ChainService }
 
 // Load reads the tools of all chains, and gives the one by which steps are proposed.
 func (c *Chains) Load(ctx context.Context) ([]registry.Tool, error) {
-	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8'), account_id::text FROM chains ORDER BY id`)
+	rows, err := c.pool.Query(ctx, `SELECT convert_to(tool::text, 'UTF8'), account_id::text FROM chains ORDER BY changed_at DESC, id`)
 	if err != nil {
 		return nil, fmt.Errorf("read chains: %w", err)
 	}
@@ -113,7 +112,7 @@ func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price,
 	if err != nil {
 		return registry.Price{}, err
 	}
-	return registry.Price{CostUSD: usd(promised), Parts: true}, nil
+	return registry.Price{CostUSD: promised.Decimal(), Parts: true}, nil
 }
 
 // Preview refuses what can't be run now, or not by this account, and tells the steps that a call names.
@@ -217,7 +216,7 @@ func (c *Chains) result(ctx context.Context, m Mission) (*registry.Result, error
 		}
 	}
 	cost, err := s.spentOn(ctx, m)
-	return &registry.Result{Outputs: outputs, Usage: registry.Usage{CostUSD: usd(cost)}}, err
+	return &registry.Result{Outputs: outputs, Usage: registry.Usage{CostUSD: cost.Decimal()}}, err
 }
 
 // spentOn is what the legs of a mission have cost together, without what was given back.
@@ -235,11 +234,6 @@ func (s *Service) spentOn(ctx context.Context, m Mission) (sum billing.NanoUSD, 
 		}
 	}
 	return sum, nil
-}
-
-// usd writes an amount as an exact decimal of US dollars.
-func usd(amount billing.NanoUSD) string {
-	return big.NewRat(int64(amount), int64(billing.Dollar)).FloatString(9)
 }
 
 // outputAs gives a run's output again.

@@ -182,7 +182,9 @@ func travel() []registry.Tool {
 			t.InputSchema = append(t.InputSchema, registry.InputField{Name: "passport", Type: registry.TypeString})
 			t.PIIRequired = []string{"passport"}
 		}),
-		tool("publish"), tool("look", func(t *registry.Tool) { t.Capability, t.CostingModel = registry.CapabilityRead, nil }),
+		tool("publish"), tool("look", func(t *registry.Tool) {
+			t.Capability, t.CostingModel, t.CommandName = registry.CapabilityRead, nil, "/look"
+		}),
 		tool("paint", image), tool("frame", image), tool("jet", func(t *registry.Tool) { t.CostingModel.Rate = "2" }),
 	}
 }

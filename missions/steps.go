@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs/store"
@@ -163,16 +161,12 @@ func (s *Service) parts(doc Document) (_ []registry.Part, err error) {
 		if !there {
 			return nil, registry.Say(registry.CodeUnavailable, said.Removed, "tool", leg.Tool.Name)
 		}
-		parts[i] = registry.Part{ToolID: leg.Tool.ID, Name: leg.Tool.Name, CostUSD: dollars(leg.Quote.High), Inputs: partInputs(leg, *tool)}
+		parts[i] = registry.Part{ToolID: leg.Tool.ID, Name: leg.Tool.Name, CostUSD: leg.Quote.High.Decimal(), Inputs: partInputs(leg, *tool)}
 		if parts[i].Version, err = sum([]any{leg.Tool, leg.DependsOn, leg.Effect, leg.Preview}); err != nil {
 			return nil, err
 		}
 	}
 	return parts, nil
-}
-
-func dollars(n billing.NanoUSD) string {
-	return registry.PlainDecimal(json.Number(big.NewRat(int64(n), int64(billing.Dollar)).FloatString(9)))
 }
 
 // partInputs are the values of a step that are not the defaults of its tool, in the order of the tool's inputs; of a list, each.

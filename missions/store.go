@@ -201,7 +201,8 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		_, err = tx.Exec(ctx, `UPDATE missions SET account_id = $2 WHERE account_id = $1`, from, into)
 	}
 	if err == nil {
-		_, err = tx.Exec(ctx, `UPDATE chains SET account_id = $2 WHERE account_id = $1`, from, into)
+		_, err = tx.Exec(ctx, `WITH moved AS (UPDATE chains SET account_id = $2 WHERE account_id = $1 RETURNING id)
+			SELECT pg_notify($3, $4) FROM moved LIMIT 1`, from, into, channel, chainsChanged) // their commands are the other account's now
 	}
 	if err != nil {
 		return fmt.Errorf("move missions: %w", err)

@@ -93,7 +93,7 @@ func (d *decoder) members(of reflect.Type) []structMember {
 		return list
 	}
 	for _, f := range reflect.VisibleFields(of) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			list = append(list, structMember{name, f.Index})
 		}
 	}

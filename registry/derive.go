@@ -209,6 +209,8 @@ func (m *CostingModel) Summary() string {
 		own := *m
 		own.Fees = false
 		return own.Summary() + ", and what others charge for parts of it"
+	case m.UpTo:
+		return fmt.Sprintf("up to %s USD per %s", PlainDecimal(m.Rate), m.Unit)
 	case m.RateSource == RateStatic:
 		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
 	case m.RateSource == RateMachine:

@@ -126,6 +126,8 @@ type Call struct {
 	CallbackURL string // where the provider may report, or empty
 	Media       MediaOpener
 	Context     CallContext
+	Promised    int64  // nano-dollars that the run costs at most
+	Budget      string // the pot that the run draws on, such as that of an API key, by its name; empty: none
 	// Preview is what the owner was shown and approved; nil: the tool has no Previewer, or nobody had to be asked.
 	Preview *Preview
 	// Ask asks the run's owner something in the midst of Call, one question after the other; nil: nobody can be asked.
@@ -269,7 +271,8 @@ type Usage struct {
 // Price is a rate known before the run. Empty members mean: as the definition says.
 type Price struct {
 	Machine string
-	CostUSD string
+	CostUSD string // what the call costs, or costs at most
+	LowUSD  string // what it costs at least, where CostUSD is a bound; empty: CostUSD is exact
 	FeesUSD string // see Usage.FeesUSD
 	// Parts says that the call is made of runs of their own, which hold and pay for themselves: CostUSD is what they cost at most.
 	Parts bool

@@ -52,7 +52,13 @@ type Listing struct {
 	Aliases    []string   `json:"aliases,omitempty"` // further tool ids and commands that lead here
 	Kind       string     `json:"kind,omitempty"`
 	Follows    Follow     `json:"follows,omitempty"` // what it does with another tool's result; empty: see FollowsWith
+	// Owner is the account that made the tool; empty: it is the house's. A hidden tool with an owner has its command for the owner alone,
+	// before what others share. It is no part of the definition.
+	Owner string `json:"-"`
 }
+
+// Private reports whether the tool is its owner's alone.
+func (l Listing) Private() bool { return l.Owner != "" && l.Visibility == VisibilityHidden }
 
 // Execution says how a call is carried out.
 type Execution struct {
@@ -196,6 +202,8 @@ type CostingModel struct {
 	Fees bool `json:"fees,omitempty"`
 	// Share is what the tool's author gets of each run that costs something, added to what the run costs without it. Operators bound it.
 	Share *Share `json:"share,omitempty"`
+	// UpTo says that Rate is the most that a unit costs: what it comes to is known after the run. It goes with the source api.
+	UpTo bool `json:"upTo,omitempty"`
 }
 
 // Share is what an author gets: a part of what a run costs, or an amount.

@@ -337,6 +337,9 @@ func (v *validator) costing(m *CostingModel) {
 	v.amount("costingModel.markup", m.Markup, maxMarkup)
 	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
 	v.share(m.Share)
+	if m.UpTo && m.RateSource != RateAPI {
+		v.bad("costingModel.upTo", "goes with the rateSource api: no other tells after the run what it came to")
+	}
 	if m.Rate == "" {
 		// Without one nothing could be promised where the machine or the service says nothing, and all runs would be free.
 		v.bad("costingModel.rate", "is missing; it is a number of US dollars per unit, by which runs are quoted until the machine or the service tells more")

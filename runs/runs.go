@@ -80,6 +80,7 @@ type Run struct {
 	Error         *Failure         // once failed, canceled or timed out
 	Origin        Origin
 	Group         string            // the group with a wallet where it was asked for; empty: none
+	Budget        string            // the name of the pot that it draws on, see Request.Budget; empty: none
 	Payer         string            // the fund of that group that pays, its wallet or a party; empty: the account itself
 	Parent        string            // the run this one repeats or varies
 	Preview       *registry.Preview // what the call would do, as its provider said before; nil: it can't tell

@@ -67,8 +67,24 @@ type Key struct {
 	Agent      bool       // a model acts with it: what changes something waits for the owner's approval
 }
 
+// keyBudget begins the names of the pots of keys.
+const keyBudget = "key:"
+
 // Budget names the pot that the key's runs draw on.
-func (k Key) Budget() string { return "key:" + strconv.FormatInt(k.ID, 10) }
+func (k Key) Budget() string { return keyBudget + strconv.FormatInt(k.ID, 10) }
+
+// IsKeyBudget reports whether a name is a Key's Budget.
+func IsKeyBudget(name string) bool { return strings.HasPrefix(name, keyBudget) }
+
+// BudgetLimit is the spending limit of the account's key whose Budget has the name, in nano-dollars; 0: it has none any more. A key that
+// the account does not have is ErrNotFound.
+func (s *Credentials) BudgetLimit(ctx context.Context, accountID, name string) (limit int64, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT spend_limit FROM user_keys WHERE user_id = `+today+` AND $2 || id = $3`, accountID, keyBudget, name).Scan(&limit)
+	if err != nil {
+		return 0, fmt.Errorf("the limit of %s: %w", name, notFound(err))
+	}
+	return limit, nil
+}
 
 // Way is the Session.Way of sessions that were opened with the key: they end with it.
 func (k Key) Way() string { return "key:" + strconv.FormatInt(k.ID, 10) }

@@ -5,6 +5,7 @@
 package questions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -81,12 +84,13 @@ func (s *Store) Open(ctx context.Context, o agent.Opening) (agent.Entry, error) 
 
 func (s *Store) begin(ctx context.Context, tx pgx.Tx, e *entry, o agent.Opening) error {
 	q := o.Question
-	if q.Within {
-		err := tx.QueryRow(ctx, `SELECT id::text FROM agent_questions WHERE account_id = $1 AND trace_id = $2 AND within IS NULL AND ended_at IS NULL
-			ORDER BY id DESC LIMIT 1`, q.AccountID, q.Context.TraceID).Scan(&e.root)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return wrap(err, "find the question that an agent was asked for")
+	paid := q.Promise != nil && *q.Promise > 0 // by its run, whatever it is within
+	if q.Within && !paid {
+		root, err := rootOf(ctx, tx, q)
+		if err != nil {
+			return err
 		}
+		e.root = cmp.Or(root, e.root)
 	}
 	room, held := o.Quote, billing.NanoUSD(0)
 	var within *string
@@ -99,10 +103,35 @@ func (s *Store) begin(ctx context.Context, tx pgx.Tx, e *entry, o agent.Opening)
 		}
 	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO agent_questions (id, account_id, within, trace_id, platform, conversation, provider, question, house, budget, room, held, token_room)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), $11, $12, $13)`,
-		o.ID, q.AccountID, within, q.Context.TraceID, q.Origin.Platform, q.Conversation, o.Provider, text(q.Text), s.cfg.House, q.Key.Name, room, held, o.Tokens)
+		INSERT INTO agent_questions (id, account_id, within, trace_id, platform, conversation, provider, question, house, budget, room, held, token_room, run_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), $11, $12, $13, nullif($14, '')::uuid)`,
+		o.ID, q.AccountID, within, q.Context.TraceID, q.Origin.Platform, q.Conversation, o.Provider, text(q.Text), s.cfg.House, q.Key.Name, room, held, o.Tokens, q.RunID)
 	return wrap(err, "note a question")
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// rootOf is the open question in whose course q is asked; empty: there is none. One that draws on another budget is none of it: a key
+// spends nothing that was set aside for its owner.
+func rootOf(ctx context.Context, db querier, q agent.Question) (id string, err error) {
+	err = db.QueryRow(ctx, `SELECT id::text FROM agent_questions WHERE account_id = $1 AND trace_id = $2 AND coalesce(budget, '') = $3
+		AND within IS NULL AND ended_at IS NULL ORDER BY id DESC LIMIT 1`, q.AccountID, q.Context.TraceID, q.Key.Name).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return id, wrap(err, "find the question that an agent was asked for")
+}
+
+// Covers reports whether an open question pays for q, in whose course it is asked.
+func (s *Store) Covers(ctx context.Context, q agent.Question) (bool, error) {
+	if !q.Within {
+		return false, nil
+	}
+	root, err := rootOf(ctx, s.cfg.Pool, q)
+	return root != "", err
 }
 
 // reserve sets aside what there is room for, between what the first turn needs and the quote.
@@ -110,6 +139,12 @@ func (s *Store) reserve(ctx context.Context, tx pgx.Tx, o agent.Opening) (room, 
 	q := o.Question
 	if room, err = s.leftToday(ctx, tx, q.AccountID, o); err != nil || s.cfg.House {
 		return room, 0, err
+	}
+	if q.Promise != nil {
+		if room = min(room, *q.Promise); room < o.Least {
+			return 0, 0, registry.Say(registry.CodeUnavailable, said.ModelUnpaid)
+		}
+		return room, 0, nil
 	}
 	if s.cfg.Room != nil {
 		if room, err = s.cfg.Room(ctx, tx, q.AccountID, q.Key, o.Least, room); err != nil {
@@ -192,16 +227,16 @@ func (e *entry) Did(ctx context.Context, steps []agent.Step) error {
 }
 
 // Close settles the question.
-func (e *entry) Close(ctx context.Context, a agent.Answer, failed error) error {
+func (e *entry) Close(ctx context.Context, a agent.Answer, failed error) (cost billing.NanoUSD, err error) {
 	end := ending{stop: string(a.Stop), answer: text(a.Text)}
 	if failed != nil {
 		end.failed = text(failed.Error())
 	}
-	if err := e.store.settle(ctx, e.id, end); err != nil {
-		return err // Run tries again when the lease is over
+	if cost, err = e.store.settle(ctx, e.id, end); err != nil {
+		return 0, err // Run tries again when the lease is over
 	}
 	e.store.forgetOpen(e.id)
-	return nil
+	return cost, nil
 }
 
 func (s *Store) forgetOpen(id string) {
@@ -213,11 +248,11 @@ func (s *Store) forgetOpen(id string) {
 // ending is how a question ended.
 type ending struct{ stop, answer, failed string }
 
-// settle ends a question once: what was noted is taken from what was held, the rest goes back.
-func (s *Store) settle(ctx context.Context, id string, end ending) error {
-	err := pgx.BeginFunc(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
+// settle ends a question once, and tells what it cost: what was noted is taken from what was held, the rest goes back.
+func (s *Store) settle(ctx context.Context, id string, end ending) (cost billing.NanoUSD, err error) {
+	err = pgx.BeginFunc(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		var account string
-		var cost, held billing.NanoUSD
+		var held billing.NanoUSD
 		err := tx.QueryRow(ctx, `SELECT account_id::text, cost, held FROM agent_questions WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, id).Scan(&account, &cost, &held)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -234,7 +269,7 @@ func (s *Store) settle(ctx context.Context, id string, end ending) error {
 			answer = CASE WHEN forgotten THEN '' ELSE $3 END, error = CASE WHEN forgotten THEN '' ELSE $4 END WHERE id = $1`, id, end.stop, end.answer, end.failed)
 		return err
 	})
-	return wrap(err, "settle question "+id)
+	return cost, wrap(err, "settle question "+id)
 }
 
 func (s *Store) pay(ctx context.Context, tx pgx.Tx, settlement billing.Settlement) error {
@@ -292,7 +327,8 @@ func (s *Store) Tend(ctx context.Context) error {
 	}
 	var problems error
 	for _, id := range left {
-		problems = errors.Join(problems, s.settle(ctx, id, ending{failed: interrupted}))
+		_, err := s.settle(ctx, id, ending{failed: interrupted})
+		problems = errors.Join(problems, err)
 	}
 	return problems
 }

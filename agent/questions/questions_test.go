@@ -78,7 +78,7 @@ func (h house) uses(e agent.Entry, place int, cost billing.NanoUSD) {
 
 func (h house) closes(e agent.Entry) {
 	h.Helper()
-	if err := e.Close(h.Context(), agent.Answer{Text: "here it is", Stop: agent.StopAnswered}, nil); err != nil {
+	if _, err := e.Close(h.Context(), agent.Answer{Text: "here it is", Stop: agent.StopAnswered}, nil); err != nil {
 		h.Fatal(err)
 	}
 }
@@ -288,4 +288,60 @@ func TestForgetAndAdopt(t *testing.T) {
 	if list, err := h.store.List(t.Context(), bob, ""); err != nil || len(list) != 1 || !strings.Contains(list[0].Text, "chair") {
 		t.Errorf("listed %+v, %v", list, err)
 	}
+}
+
+// TestRunPays asks agents by runs, which hold for their words.
+func TestRunPays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ann := h.person(100)
+	byRun := func(promise billing.NanoUSD, within bool, key string) agent.Opening {
+		o := opening(ann, 60, 10)
+		o.Question.RunID, o.Question.Promise, o.Question.Within, o.Question.Key.Name = uuid.NewString(), &promise, within, key
+		return o
+	}
+	refused := func(t *testing.T, o agent.Opening) {
+		t.Helper()
+		var why *registry.Error
+		if _, err := h.store.Open(t.Context(), o); !errors.As(err, &why) || why.Code != registry.CodeUnavailable {
+			t.Errorf("got %v", err)
+		}
+	}
+	t.Run("it holds nothing, has what the run promised, and tells what it cost", func(t *testing.T) {
+		e := h.open(byRun(30, false, ""))
+		h.has(ann, 100, 0)
+		if left, _, err := e.Left(t.Context()); err != nil || left != 30 {
+			t.Errorf("%s are left, %v", left, err)
+		}
+		h.uses(e, 1, 12)
+		if cost, err := e.Close(t.Context(), agent.Answer{Stop: agent.StopAnswered}, nil); err != nil || cost != 12 {
+			t.Errorf("it cost %s, %v", cost, err)
+		}
+		h.has(ann, 100, 0)
+	})
+	t.Run("a promise that the first turn is more than asks nothing", func(t *testing.T) {
+		refused(t, byRun(9, false, ""))
+		refused(t, byRun(0, true, "")) // the question that would have paid is over
+	})
+	t.Run("an open question pays for what is asked in its course, by the same key", func(t *testing.T) {
+		e := h.open(opening(ann, 60, 10))
+		for key, want := range map[string]bool{"": true, "key:1": false} {
+			o := byRun(0, true, key)
+			if covered, err := h.store.Covers(t.Context(), o.Question); err != nil || covered != want {
+				t.Errorf("%q: %v, %v", key, covered, err)
+			}
+			if !want {
+				refused(t, o)
+				continue
+			}
+			within := h.open(o)
+			h.uses(within, 1, 5)
+			h.closes(within)
+		}
+		if left, _, err := e.Left(t.Context()); err != nil || left != 55 {
+			t.Errorf("%s are left, %v", left, err)
+		}
+		h.closes(e)
+		h.has(ann, 95, 0)
+	})
 }

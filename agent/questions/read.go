@@ -19,6 +19,7 @@ var ErrNotFound = errors.New("no such question")
 type Question struct {
 	ID, AccountID string
 	Within        string // the question for which an agent was asked this one; empty: nobody's
+	RunID         string // the run whose tool it answers, and which pays for it unless another question does; empty: none
 	TraceID       string
 	Platform      string
 	Text, Answer  string
@@ -56,10 +57,10 @@ type Step struct {
 	ApprovedAt      *time.Time      // when the owner let it go ahead; nil: nobody was asked, or nobody has answered
 }
 
-const columns = `id::text, account_id::text, coalesce(within::text, ''), trace_id, platform, question, answer, stop, error, house, room, cost, charged, tokens, created_at, ended_at`
+const columns = `id::text, account_id::text, coalesce(within::text, ''), coalesce(run_id::text, ''), trace_id, platform, question, answer, stop, error, house, room, cost, charged, tokens, created_at, ended_at`
 
 func scan(row pgx.CollectableRow) (q Question, err error) {
-	err = row.Scan(&q.ID, &q.AccountID, &q.Within, &q.TraceID, &q.Platform, &q.Text, &q.Answer, &q.Stop, &q.Error, &q.House, &q.Room, &q.Cost, &q.Charged, &q.Tokens, &q.CreatedAt, &q.EndedAt)
+	err = row.Scan(&q.ID, &q.AccountID, &q.Within, &q.RunID, &q.TraceID, &q.Platform, &q.Text, &q.Answer, &q.Stop, &q.Error, &q.House, &q.Room, &q.Cost, &q.Charged, &q.Tokens, &q.CreatedAt, &q.EndedAt)
 	return q, err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/asking"
 	"github.com/signalbox/signalbox/cmd/signalbox/talk"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat/dialogue"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -23,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // agents are the models that work with the tools.
@@ -103,7 +106,7 @@ func (a *agents) inChats() (turn.Agent, error) {
 
 // team makes tools of the agents in AGENTS_DIR, and of those that come with the program where there is a model to ask. They are asked when the program runs: by then there is all that they need.
 func (a *agents) team() *agent.Team {
-	cfg := agent.TeamConfig{Dir: a.cfg.AgentsDir, Store: a.templates, Ask: a.askAs, Snapshot: func() *catalog.Snapshot {
+	cfg := agent.TeamConfig{Dir: a.cfg.AgentsDir, Store: a.templates, Ask: a.askAs, Bound: a.boundAs, Quote: a.quoteAs, Snapshot: func() *catalog.Snapshot {
 		if a.registry == nil {
 			return catalog.NewSnapshot(nil, time.Time{}) // the first catalogue is being made
 		}
@@ -118,23 +121,79 @@ func (a *agents) team() *agent.Team {
 // specialistBounds are those of an agent that another one calls, well inside those of a question.
 var specialistBounds = agent.Bounds{Rounds: 6, Calls: 20, Tokens: 150_000}
 
-// askAs has an agent of the team answer, with its own tools only.
-func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
+// memberOf is the model of an agent of the team, with the agent's own tools only.
+func (a *agents) memberOf(d agent.Definition) (*agent.Agent, error) {
 	agents, err := a.each(agent.Config{Instructions: d.Instructions, Only: d.Tools(), Bounds: specialistBounds})
 	if err != nil {
-		return agent.Answer{}, err
+		return nil, err
 	}
 	one := agents[d.Model]
 	if one == nil {
-		return agent.Answer{}, registry.Errorf(registry.CodeUnavailable, "%s: there is no model %q to ask; the operator names them in ANTHROPIC_MODEL and OPENAI_MODEL", d.ID, d.Model)
+		return nil, registry.Errorf(registry.CodeUnavailable, "%s: there is no model %q to ask; the operator names them in ANTHROPIC_MODEL and OPENAI_MODEL", d.ID, d.Model)
+	}
+	return one, nil
+}
+
+// askAs has an agent of the team answer. What its calls cost draws on the budget of its run.
+func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question) (agent.Answer, error) {
+	one, err := a.memberOf(d)
+	if err != nil {
+		return agent.Answer{}, err
 	}
 	account, err := a.users.ByID(ctx, q.AccountID)
 	if err != nil {
 		return agent.Answer{}, err
 	}
+	if q.Key, err = a.pot(ctx, q.AccountID, q.Key.Name); err != nil {
+		return agent.Answer{}, err
+	}
+	q.Budget = q.Key
 	q.Origin = runs.Origin{Platform: askapi.Platform}
 	q.May = askapi.May(a.users, account)
 	return one.Ask(ctx, q)
+}
+
+// boundAs is what an answer of an agent of the team costs at most. One whose model there is not costs nothing: it answers nobody.
+func (a *agents) boundAs(d agent.Definition) (billing.NanoUSD, error) {
+	if a.cfg.AskPaidBy == asking.ByHouse {
+		return 0, nil
+	}
+	agents, err := a.each(agent.Config{Bounds: specialistBounds})
+	if one := agents[d.Model]; one != nil {
+		return one.Most(), nil
+	}
+	return 0, err
+}
+
+// quoteAs is what a question to an agent of the team costs who asks it: nothing where it is a part of another one, which pays for it.
+func (a *agents) quoteAs(ctx context.Context, d agent.Definition, q agent.Question) (least, most billing.NanoUSD, err error) {
+	if a.cfg.AskPaidBy == asking.ByHouse {
+		return 0, 0, nil
+	}
+	if q.Key, err = a.pot(ctx, q.AccountID, q.Key.Name); err != nil {
+		return 0, 0, err
+	}
+	if covered, err := a.questions.Covers(ctx, q); err != nil || covered {
+		return 0, 0, err
+	}
+	one, err := a.memberOf(d)
+	if err != nil {
+		return 0, 0, err
+	}
+	return one.Quote(ctx, q)
+}
+
+// pot is the budget that a run draws on, by its name: that of an API key. The budget of a question bounds the calls for it alone, and is none here. A key that
+// was revoked spends nothing any more.
+func (a *agents) pot(ctx context.Context, accountID, name string) (runs.Budget, error) {
+	if !users.IsKeyBudget(name) {
+		return runs.Budget{}, nil
+	}
+	limit, err := a.users.BudgetLimit(ctx, accountID, name)
+	if errors.Is(err, users.ErrNotFound) {
+		return runs.Budget{}, registry.Say(registry.CodeUnauthorized, said.KeyRevoked)
+	}
+	return runs.Budget{Name: name, Limit: billing.NanoUSD(limit)}, err
 }
 
 // connected reports whether there is a model to ask.
@@ -160,8 +219,12 @@ func (a *agents) translator() func(ctx context.Context, c registry.Call, questio
 		if err != nil {
 			return "", err
 		}
+		key, err := a.pot(ctx, c.UserID, c.Budget)
+		if err != nil {
+			return "", err
+		}
 		answer, err := all[""].Translate(ctx, agent.Question{
-			Text: question, AccountID: c.UserID, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
+			Text: question, AccountID: c.UserID, Key: key, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
 		}, language)
 		if err == nil && answer.Stop != agent.StopAnswered {
 			err = registry.Errorf(registry.CodeUnavailable, "a bound of questions is reached: %s", answer.Stop)

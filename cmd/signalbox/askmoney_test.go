@@ -2,11 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/anthropic/anthropictest"
@@ -62,4 +67,132 @@ func TestAskIsPaid(t *testing.T) {
 	if status, body := operator.do("POST", "/api/improve", `{"tool":"wallpaper","input":"none","text":"x"}`); status != http.StatusUnprocessableEntity {
 		t.Errorf("%d %s", status, body)
 	}
+}
+
+// TestKeysBoundModels has every way to a model's words try to spend more than the limit of an API key, one after the other and all at once.
+func TestKeysBoundModels(t *testing.T) {
+	t.Parallel()
+	const limit = 35_000_000 // nano-dollars, $0.035
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"docs/guide/source.yaml": "title: The guide\nurl: https://help.example\n", "docs/guide/boards.md": boards,
+		"rates.json": `{"models": {"claude-test": [{"input": "1", "cacheRead": "60", "output": "1"}]}}`,
+	} {
+		at := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var delegate atomic.Bool // the next turn calls an agent
+	claude := anthropictest.New(t, func([]agent.Result) agent.Turn {
+		if delegate.CompareAndSwap(true, false) {
+			return agent.Turn{Calls: []agent.Call{{Tool: "designer", Arguments: `{"query":"a poster"}`}}}
+		}
+		return agent.Turn{Text: "How do I create a board?"}
+	})
+	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--knowledge-dir", filepath.Join(dir, "docs"),
+		"--model-rates-file", filepath.Join(dir, "rates.json"), "--ask-usd-per-question", "0.03",
+		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model)
+	restricted := func() client {
+		var made struct{ Key string }
+		if _, body := (client{t, page, remoteAdmin}).do("POST", "/api/keys", `{"name":"bounded","spendLimitUsd":"0.035"}`); json.Unmarshal([]byte(body), &made) != nil || made.Key == "" {
+			t.Fatal(body)
+		}
+		return client{t, page, made.Key}
+	}
+	balance := func(c client) int64 {
+		var got struct{ BalanceNanoUSD, HeldNanoUSD int64 }
+		if status, body := c.do("GET", "/api/balance", ""); status != http.StatusOK || json.Unmarshal([]byte(body), &got) != nil || got.HeldNanoUSD != 0 {
+			t.Fatalf("%d %s", status, body)
+		}
+		return got.BalanceNanoUSD
+	}
+	const turn = 6_041_000 // what a turn costs
+	owner := client{t, page, remoteAdmin}
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-look.C {
+		if status, _ := owner.do("GET", "/api/tools/docs", ""); status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the documents are not read")
+		}
+	}
+	t.Run("an agent's tool has a price, and costs what its tokens came to", func(t *testing.T) {
+		var tool struct{ CostingModel map[string]any }
+		if _, body := owner.do("GET", "/api/tools/designer", ""); json.Unmarshal([]byte(body), &tool) != nil || tool.CostingModel["upTo"] != true || fmt.Sprint(tool.CostingModel["rate"]) != "0.03" {
+			t.Error(body)
+		}
+		before := balance(owner)
+		_, body := owner.do("POST", "/api/run/designer", `{"inputs":{"query":"a poster"}}`)
+		var run struct {
+			RunID       string
+			Quote       struct{ Low, High int64 } `json:"quoteNanoUsd"`
+			CostNanoUSD int64
+		}
+		if err := json.Unmarshal([]byte(body), &run); err != nil || run.Quote.High != 30_000_000 || run.Quote.Low <= 0 || run.Quote.Low >= run.Quote.High {
+			t.Fatal(body, err)
+		}
+		owner.do("GET", "/api/runs/"+run.RunID+"/events", "") // to their end
+		_, body = owner.do("GET", "/api/runs/"+run.RunID, "")
+		if err := json.Unmarshal([]byte(body), &run); err != nil || run.CostNanoUSD != turn || before-balance(owner) != turn {
+			t.Errorf("it took %d: %s", before-balance(owner), body)
+		}
+	})
+	t.Run("within a question it is free, and the question pays", func(t *testing.T) {
+		before := balance(owner)
+		delegate.Store(true)
+		_, body := owner.do("POST", "/api/ask", `{"question":"a poster, please"}`)
+		var got struct {
+			Calls []struct{ RunID string }
+			Cards []any
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Calls) != 1 || got.Calls[0].RunID == "" || len(got.Cards) > 0 {
+			t.Fatal(body)
+		}
+		if _, run := owner.do("GET", "/api/runs/"+got.Calls[0].RunID, ""); !strings.Contains(run, `"high":0`) || !strings.Contains(run, `"status":"succeeded"`) || strings.Contains(run, `"costNanoUsd":6`) {
+			t.Error(run)
+		}
+		if paid := before - balance(owner); paid != 3*turn {
+			t.Errorf("it took %d", paid)
+		}
+	})
+	var questions atomic.Int64
+	doors := map[string]func(c client){
+		"a question":    func(c client) { c.do("POST", "/api/ask", `{"question":"which colour?"}`) },
+		"a prompt":      func(c client) { c.do("POST", "/api/improve", `{"tool":"designer","input":"query","text":"a chair"}`) },
+		"an agent":      func(c client) { c.run("designer", `{"query":"a poster"}`) },
+		"agents by MCP": func(c client) { c.callMCP("designer", map[string]any{"query": "a poster"}) },
+		"a translation": func(c client) {
+			c.run("docs", fmt.Sprintf(`{"question":"Wie lege ich die %d. Zeichenfläche an?"}`, questions.Add(1)))
+		},
+	}
+	const tries = 8 // which would cost more than the limit
+	for name, ask := range doors {
+		t.Run(name, func(t *testing.T) {
+			c := restricted()
+			before := balance(c)
+			for range tries {
+				ask(c)
+			}
+			if spent := before - balance(c); spent <= 0 || spent > limit {
+				t.Errorf("the key spent %d nano-dollars, of %d", spent, limit)
+			}
+		})
+	}
+	t.Run("all of them at once", func(t *testing.T) {
+		c := restricted()
+		before := balance(c)
+		var all sync.WaitGroup
+		for _, ask := range doors {
+			for range tries {
+				all.Go(func() { ask(c) })
+			}
+		}
+		all.Wait()
+		if spent := before - balance(c); spent <= 0 || spent > limit {
+			t.Errorf("the key spent %d nano-dollars, of %d", spent, limit)
+		}
+	})
 }

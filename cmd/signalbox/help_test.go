@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// said runs a command and gives what it printed.
-func said(t *testing.T, args ...string) (out, problems string, code int) {
+// printed runs a command and gives what it printed.
+func printed(t *testing.T, args ...string) (out, problems string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code = run(t.Context(), args, &stdout, &stderr)
@@ -18,7 +18,7 @@ func said(t *testing.T, args ...string) (out, problems string, code int) {
 func TestHelp(t *testing.T) {
 	t.Run("it is one screen: commands in a line each, and where settings are told", func(t *testing.T) {
 		for _, args := range [][]string{{"--help"}, {"help"}} {
-			out, problems, code := said(t, args...)
+			out, problems, code := printed(t, args...)
 			if n := strings.Count(out, "\n"); n > 24 || code != 0 || problems != "" || !strings.Contains(out, "  up ") || !strings.Contains(out, "help settings") || strings.Contains(out, "--database-url") {
 				t.Errorf("%v: %d lines, code %d, %s\n%s", args, n, code, problems, out)
 			}
@@ -26,19 +26,19 @@ func TestHelp(t *testing.T) {
 	})
 	t.Run("a command shows its own flags alone", func(t *testing.T) {
 		for _, args := range [][]string{{"grant", "--help"}, {"help", "grant"}, {"help", "access", "allow"}} {
-			out, problems, code := said(t, args...)
+			out, problems, code := printed(t, args...)
 			if code != 0 || problems != "" || !strings.Contains(out, "--note") || strings.Contains(out, "--log-level") {
 				t.Errorf("%v: code %d, %s\n%s", args, code, problems, out)
 			}
 		}
 	})
 	t.Run("what is no command is told", func(t *testing.T) {
-		if out, problems, code := said(t, "help", "upp"); code != 1 || out != "" || !strings.Contains(problems, `no command "upp"`) {
+		if out, problems, code := printed(t, "help", "upp"); code != 1 || out != "" || !strings.Contains(problems, `no command "upp"`) {
 			t.Errorf("code %d, %s\n%s", code, problems, out)
 		}
 	})
 	t.Run("settings are told by group, each with its variable, default and meaning", func(t *testing.T) {
-		out, _, code := said(t, "help", "settings")
+		out, _, code := printed(t, "help", "settings")
 		if code != 0 || !strings.Contains(out, "\nMoney\n  SIGNUP_CREDIT_USD=1\n      Credit of a new account, US dollars.\n") {
 			t.Errorf("code %d:\n%s", code, out)
 		}
@@ -48,7 +48,7 @@ func TestHelp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, _, _ := said(t, "help", "settings", "--markdown"); out != string(page) {
+		if out, _, _ := printed(t, "help", "settings", "--markdown"); out != string(page) {
 			t.Error("the page is old: run go generate ./cmd/signalbox")
 		}
 	})

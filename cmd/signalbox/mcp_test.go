@@ -24,6 +24,23 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+// callMCP calls a tool as an MCP client.
+func (c client) callMCP(tool string, inputs map[string]any) *sdk.CallToolResult {
+	c.t.Helper()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(c.t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: c.page + "/mcp", HTTPClient: &http.Client{Transport: keyed(c.key)}}, nil)
+	if err != nil {
+		c.t.Error(err)
+		return nil
+	}
+	defer session.Close()
+	result, err := session.CallTool(c.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: inputs})
+	if err != nil {
+		c.t.Error(err)
+	}
+	return result
+}
+
 // TestMCPServer is an MCP client at the whole program.
 func TestMCPServer(t *testing.T) {
 	t.Parallel()

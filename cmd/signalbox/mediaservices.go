@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
+	"github.com/signalbox/signalbox/providers/comfyrouter"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/providers/replicate"
@@ -47,6 +48,16 @@ func (a *app) newMediaServices(guard *http.Client) ([]service, error) {
 			return nil, err
 		}
 		list = append(list, jobs(fal.Service, models))
+	}
+	if c.ComfyRouterAPIKey != "" {
+		models, err := comfyrouter.New(comfyrouter.Config{
+			Key: c.ComfyRouterAPIKey, BaseURL: c.ComfyRouterURL, Models: config.List(c.ComfyRouterModels), USDPerRun: json.Number(c.ComfyRouterRunUSD), Prices: prices,
+			MediaURL: a.mediaURL, Guard: guard,
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, jobs(comfyrouter.Service, models))
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,

@@ -35,11 +35,11 @@ func TestFormerVersionsRun(t *testing.T) {
 	a.reload(t.Context())
 	for _, command := range [][]string{{"rollback", "/paint", "1"}, {"keep", "paint", "2"}} {
 		args := append([]string{"tools"}, command...)
-		if _, problems, code := said(t, append(args, "--data-dir", s.DataDir)...); code != 0 {
+		if _, problems, code := printed(t, append(args, "--data-dir", s.DataDir)...); code != 0 {
 			t.Fatalf("%v: %s", args, problems)
 		}
 	}
-	if out, _, _ := said(t, "tools", "versions", "paint", "--data-dir", s.DataDir); !strings.Contains(out, "rolled back to") || !strings.Contains(out, "kept as paint-v2") {
+	if out, _, _ := printed(t, "tools", "versions", "paint", "--data-dir", s.DataDir); !strings.Contains(out, "rolled back to") || !strings.Contains(out, "kept as paint-v2") {
 		t.Error(out)
 	}
 	a.reload(t.Context())

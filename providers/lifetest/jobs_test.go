@@ -14,6 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
+	"github.com/signalbox/signalbox/providers/comfyrouter"
+	"github.com/signalbox/signalbox/providers/comfyrouter/comfyroutertest"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/fal/faltest"
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -47,7 +49,7 @@ var prompt = map[string]any{"prompt": "a cat"}
 
 // subjects are all such services.
 var subjects = map[string]func(t *testing.T) *subject{
-	"vidu": newVidu, "tripo": newTripo, "replicate": newReplicate, "fal": newFal, "comfydeploy": newComfyDeploy, "a tool file": newFile,
+	"vidu": newVidu, "tripo": newTripo, "replicate": newReplicate, "fal": newFal, "comfyrouter": newComfyRouter, "comfydeploy": newComfyDeploy, "a tool file": newFile,
 }
 
 // guard lets fetch what simulators made.
@@ -111,6 +113,20 @@ func newFal(t *testing.T) *subject {
 			HTTP: client, Guard: guard(), Now: now,
 		})
 		return service{fal.Service, p, runs.Provider{Submitter: p}}, err
+	}
+	return s
+}
+
+func newComfyRouter(t *testing.T) *subject {
+	t.Helper()
+	server := comfyroutertest.New(t)
+	server.Estimate = map[string]any{"source": "estimated", "min_amount": 0.01, "max_amount": 0.3}
+	s := &subject{jobs: server, direct: server.Direct, large: 32 << 20, price: billing.Dollar / 50, unsaid: billing.Dollar / 4}
+	s.open = func(client *http.Client, now func() time.Time, _ *runstest.Assets) (service, error) {
+		p, err := comfyrouter.New(comfyrouter.Config{
+			Key: comfyroutertest.Key, BaseURL: server.BaseURL(), Models: []string{comfyroutertest.Model}, USDPerRun: "0.25", HTTP: client, Guard: guard(), Now: now,
+		})
+		return service{comfyrouter.Service, p, runs.Provider{Submitter: p}}, err
 	}
 	return s
 }

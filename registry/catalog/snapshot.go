@@ -21,7 +21,9 @@ import (
 type Snapshot struct {
 	tools     []registry.Tool // by ToolID
 	byID      map[string]int32
-	byCommand map[string]int32 // without slash, lower case; aliases too
+	byCommand map[string]int32            // without slash, lower case; aliases too
+	private   map[string]map[string]int32 // private tools by command and owner
+	reader    string                      // the account whose private tools are found, see For
 	byAlias   map[string]int32
 	byPath    map[string]int32
 	index     func() *searchIndex // built when it is first asked for
@@ -70,6 +72,7 @@ func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, prob
 		tools:     make([]registry.Tool, len(winners)),
 		byID:      make(map[string]int32, len(winners)),
 		byCommand: make(map[string]int32, len(winners)),
+		private:   make(map[string]map[string]int32),
 		byAlias:   make(map[string]int32),
 		byPath:    make(map[string]int32, len(winners)),
 		at:        at,
@@ -78,7 +81,11 @@ func buildSnapshot(candidates []candidate, reserved reserved, at time.Time, prob
 		s.tools[i] = w.tool
 		s.byID[w.tool.ToolID] = int32(i)
 		s.byPath[pathKey(w.tool.RunPath())] = int32(i)
-		if w.tool.CommandName != "" {
+		switch {
+		case w.tool.CommandName == "":
+		case w.tool.Private():
+			s.addPrivate(&w.tool, int32(i))
+		default:
 			s.byCommand[commandKey(w.tool.CommandName)] = int32(i)
 		}
 	}
@@ -124,6 +131,7 @@ func loaderName(c candidate) string {
 // uniqueNames takes commands and paths away from tools that claim one that is taken (A44): the tool
 // stays reachable by its id, and the problem names both.
 func (b *builder) uniqueNames(winners []candidate, reserved reserved) {
+	slices.SortStableFunc(winners, houseFirst)
 	commands := make(map[string]candidate, len(winners))
 	paths := make(map[string]candidate, len(winners))
 	for i := range winners {
@@ -134,7 +142,7 @@ func (b *builder) uniqueNames(winners []candidate, reserved reserved) {
 			t.CommandName = ""
 		}
 		if t.CommandName != "" {
-			if first, taken := claim(commands, commandKey(t.CommandName), *w); taken {
+			if first, taken := claim(commands, claimKey(&t), *w); taken {
 				b.lost(*w, "commandName", t.CommandName+" is claimed by "+first.source()+" and by "+w.source()+"; "+first.tool.ToolID+" keeps it")
 				t.CommandName = ""
 			}
@@ -151,6 +159,33 @@ func (b *builder) uniqueNames(winners []candidate, reserved reserved) {
 			b.reseal(w, t)
 		}
 	}
+}
+
+// houseFirst puts tools that people made behind those of the house, whose commands theirs never take.
+func houseFirst(a, b candidate) int {
+	switch {
+	case (a.tool.Owner == "") == (b.tool.Owner == ""):
+		return 0
+	case a.tool.Owner == "":
+		return -1
+	}
+	return 1
+}
+
+// claimKey is what no two tools have: the command, of a private tool that of its owner.
+func claimKey(t *registry.Tool) string {
+	if t.Private() {
+		return t.Owner + "/" + commandKey(t.CommandName)
+	}
+	return commandKey(t.CommandName)
+}
+
+func (s *Snapshot) addPrivate(t *registry.Tool, i int32) {
+	key := commandKey(t.CommandName)
+	if s.private[key] == nil {
+		s.private[key] = make(map[string]int32)
+	}
+	s.private[key][t.Owner] = i
 }
 
 // reserved are the names that the program keeps for itself.
@@ -217,7 +252,7 @@ func hashTools(tools []registry.Tool) string {
 	h := sha256.New()
 	for i := range tools {
 		t := &tools[i]
-		h.Write([]byte(t.ToolID + "\x00" + t.Version + "\x00" + statusText(t.Status) + "\n"))
+		h.Write([]byte(t.ToolID + "\x00" + t.Version + "\x00" + statusText(t.Status) + "\x00" + t.Owner + "\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -299,7 +334,26 @@ func pathKey(path string) string {
 // @botname do not matter (A44). Aliases count. It does not allocate for lower-case input.
 func (s *Snapshot) ByCommand(command string) (*registry.Tool, bool) {
 	i, ok := s.byCommand[commandKey(command)]
+	if !ok || s.tools[i].Owner != "" {
+		if own, has := s.private[commandKey(command)][s.reader]; has {
+			i, ok = own, true
+		}
+	}
 	return s.found(i, ok)
+}
+
+// HasCommand reports whether a tool has the command, be it somebody's private one.
+func (s *Snapshot) HasCommand(command string) bool {
+	_, ok := s.byCommand[commandKey(command)]
+	return ok || len(s.private[commandKey(command)]) > 0
+}
+
+// For gives the catalogue as an account uses it: a command is the house's tool, else the account's own private one, else what somebody
+// shares.
+func (s *Snapshot) For(accountID string) *Snapshot {
+	read := s.view(s.tools)
+	read.reader = accountID
+	return read
 }
 
 func (s *Snapshot) found(i int32, ok bool) (*registry.Tool, bool) {

@@ -152,7 +152,7 @@ func (s *Acceptor) prepare(ctx context.Context, b runs.Bound, quote billing.Quot
 	a.Record = store.Record{
 		Run: runs.Run{
 			ID: id.String(), AccountID: b.Request.AccountID, Tool: b.Tool, Status: runs.StatusQueued,
-			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Group: b.Request.Group, Parent: b.Request.Parent, Preview: b.Preview(),
+			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Group: b.Request.Group, Budget: b.Request.Budget.Name, Parent: b.Request.Parent, Preview: b.Preview(),
 			Context: b.Request.Context, Attempt: 1, CreatedAt: s.Now(), Strict: s.Config.Approval == runs.ApproveAll,
 		},
 		Deliverable: deliverable, Timeout: s.TimeoutOf(b.Tool),

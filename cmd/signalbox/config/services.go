@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/providers/comfyrouter"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/openapi"
 	"github.com/signalbox/signalbox/providers/replicate"
@@ -70,7 +71,7 @@ func (c *Config) checkMedia(p *problems) {
 	for variable, address := range map[string]string{
 		"TRIPO_API_URL": c.TripoAPIURL, "UNSPLASH_API_URL": c.UnsplashAPIURL, "PEXELS_API_URL": c.PexelsAPIURL,
 		"TAVILY_API_URL": c.TavilyAPIURL, "BRAVE_API_URL": c.BraveAPIURL,
-		"REPLICATE_API_URL": c.ReplicateAPIURL, "FAL_QUEUE_URL": c.FalQueueURL, "FAL_DOCS_URL": c.FalDocsURL, "FAL_REST_URL": c.FalRESTURL, "FAL_PRICES_URL": c.FalPricesURL,
+		"REPLICATE_API_URL": c.ReplicateAPIURL, "FAL_QUEUE_URL": c.FalQueueURL, "FAL_DOCS_URL": c.FalDocsURL, "FAL_REST_URL": c.FalRESTURL, "FAL_PRICES_URL": c.FalPricesURL, "COMFY_ROUTER_URL": c.ComfyRouterURL,
 	} {
 		_, ok := HTTPURL(address)
 		p.unless(ok, variable, Redact(address), "an http:// or https:// address")
@@ -82,10 +83,12 @@ func (c *Config) checkMedia(p *problems) {
 	for variable, key := range map[string]string{
 		"TRIPO_API_KEY": c.TripoAPIKey, "UNSPLASH_ACCESS_KEY": c.UnsplashAccessKey, "PEXELS_API_KEY": c.PexelsAPIKey,
 		"REPLICATE_API_TOKEN": c.ReplicateAPIToken, "FAL_KEY": c.FalKey, "TAVILY_API_KEY": c.TavilyAPIKey, "BRAVE_API_KEY": c.BraveAPIKey,
+		"COMFY_ROUTER_API_KEY": c.ComfyRouterAPIKey,
 	} {
 		p.unless(fitsHeader(key), variable, "(hidden)", "a key without spaces, as the service shows it")
 	}
 	c.checkPrice(p, "TRIPO_USD_PER_CREDIT", c.TripoUSDPerCredit)
+	c.checkPrice(p, "COMFY_ROUTER_RUN_USD", c.ComfyRouterRunUSD)
 	for variable, price := range map[string]string{"REPLICATE_USD_PER_SECOND": c.ReplicateUSDPerSecond, "FAL_USD_PER_SECOND": c.FalUSDPerSecond} {
 		if price != "" {
 			c.checkPrice(p, variable, price)
@@ -96,6 +99,9 @@ func (c *Config) checkMedia(p *problems) {
 	}
 	for _, name := range List(c.FalModels) {
 		p.unless(fal.IsModel(name), "FAL_MODELS", name, "models like owner/name or owner/name/path, separated by commas")
+	}
+	for _, name := range List(c.ComfyRouterModels) {
+		p.unless(comfyrouter.IsPattern(name), "COMFY_ROUTER_MODELS", name, "models like owner/name, owner/* or *, separated by commas")
 	}
 	for _, name := range List(c.ReplicateModels) {
 		p.unless(replicate.IsModel(name), "REPLICATE_MODELS", name, "models like owner/name or owner/name:version, separated by commas")

@@ -76,7 +76,7 @@ type MoneySettings struct {
 	ComfyUIUSDPerSecond string `name:"comfyui-usd-per-second" env:"COMFYUI_USD_PER_SECOND" default:"0.000337" help:"Price of a second of engine time, US dollars."`
 	GPURatesFile        string `env:"GPU_RATES_FILE" placeholder:"FILE" help:"Bills by the GPU that ran, as JSON: {\"NVIDIA GeForce RTX 4090\": \"0.0004\"}."`
 	ServiceMarginsFile  string `env:"SERVICE_MARGINS_FILE" placeholder:"FILE" help:"Adds to the prices of services, as JSON: {\"vidu\": {\"markup\": \"0.2\", \"minimumUsd\": \"0.01\"}, \"*\": {\"markup\": \"0.05\"}}."`
-	ModelPricesFile     string `env:"MODEL_PRICES_FILE" placeholder:"FILE" help:"What models at Replicate and fal.ai cost, as JSON: {\"asOf\": \"2026-11-01\", \"services\": {\"fal\": {\"owner/name\": {\"usd\": 0.025, \"per\": \"image\"}}}}; per is run, image, megapixel, second (of video or sound) or hardware-second. Empty: a list of the program."`
+	ModelPricesFile     string `env:"MODEL_PRICES_FILE" placeholder:"FILE" help:"What models at Replicate, fal.ai and Comfy Router cost, as JSON: {\"asOf\": \"2026-11-01\", \"services\": {\"fal\": {\"owner/name\": {\"usd\": 0.025, \"per\": \"image\"}}}}; per is run, image, megapixel, second (of video or sound) or hardware-second. Empty: a list of the program."`
 	PointUSD            string `env:"POINT_USD" placeholder:"USD" help:"Shows amounts in points beside dollars: what a point is worth, such as 0.000337. Nothing is kept or charged in them."`
 	BillCanceled        string `env:"BILL_CANCELED" default:"false" help:"true: a run that its owner cancels pays for the seconds that it ran, which is told with its price; false: it costs nothing."`
 	Support             string `env:"SUPPORT" placeholder:"TEXT" help:"Whom to ask about payments, an address or a name, for /paysupport. Empty: it says that the operator is to be asked."`
@@ -173,6 +173,10 @@ type ServiceSettings struct {
 	FalDocsURL            string `name:"fal-docs-url" env:"FAL_DOCS_URL" default:"https://fal.ai" help:"Where fal.ai describes its models."`
 	FalRESTURL            string `name:"fal-rest-url" env:"FAL_REST_URL" default:"https://rest.fal.ai" help:"Where fal.ai has the keys of its webhooks."`
 	FalPricesURL          string `name:"fal-prices-url" env:"FAL_PRICES_URL" default:"https://api.fal.ai" help:"Where fal.ai tells the prices of models."`
+	ComfyRouterAPIKey     string `env:"COMFY_ROUTER_API_KEY" placeholder:"KEY" help:"An account at Comfy Router: each of COMFY_ROUTER_MODELS is a tool."`
+	ComfyRouterModels     string `env:"COMFY_ROUTER_MODELS" placeholder:"OWNER/NAME,..." help:"Models of Comfy Router's catalogue: owner/name, owner/* for all of one, * for all."`
+	ComfyRouterRunUSD     string `name:"comfy-router-run-usd" env:"COMFY_ROUTER_RUN_USD" default:"0.25" help:"What a run at Comfy Router costs, US dollars, where neither MODEL_PRICES_FILE nor the service says so."`
+	ComfyRouterURL        string `name:"comfy-router-url" env:"COMFY_ROUTER_URL" default:"https://api.comfy.org" help:"Comfy Router's API."`
 }
 
 // BundledSettings are the keys of the services that come as data, see providers/services. One without its key has no tools for people.

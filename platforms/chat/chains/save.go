@@ -177,7 +177,7 @@ func PressShare(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 		}
 		c, err := t.Services.Missions.SaveChain(ctx, c)
 		if err != nil {
-			return err
+			return errors.Join(t.Acknowledge(ctx), t.Refused(ctx, err))
 		}
 		if err := t.Acknowledge(ctx); err != nil {
 			return err

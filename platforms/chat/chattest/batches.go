@@ -329,7 +329,7 @@ func saveShare(s *scene) {
 	bens := s.Harness.Private(s.ben)
 	asBen := func(text string) { s.Harness.Post(s.t, Post{From: s.ben, In: bens, Text: text}) }
 	asBen("/poster a blue boat")
-	s.AwaitText(bens, "Poster", "Nothing was charged")
+	s.AwaitText(bens, "no command /poster")
 	s.Handled()
 	if n := len(s.Provider.Calls()); n != 2 {
 		s.t.Fatalf("%d calls: somebody else ran it", n)
@@ -363,7 +363,7 @@ func saveRefused(s *scene) {
 	s.AwaitText(s.room, "Nothing has succeeded here yet")
 	s.painted()
 	s.say("/save painter")
-	s.AwaitText(s.room, "taken")
+	s.AwaitText(s.room, "/painter is a tool of this house")
 	s.say("/save ?!")
 	s.AwaitText(s.room, "/poster_of_the_day")
 	if own, err := s.Missions.Chains(s.t.Context(), s.LastRun().AccountID); err != nil || len(own) > 0 {

@@ -406,9 +406,7 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	if t.Account, err = t.Services.Accounts.Identify(ctx, t.In.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
-	if t.Account.Language != "" {
-		t.Speak(t.Account.Language, r.services.Tools.Snapshot())
-	}
+	t.Speak(t.Language(), r.services.Tools.Snapshot())
 	switch t.In.Kind {
 	case chat.KindMessage:
 		said := wordsHash(t) // commands take their words apart

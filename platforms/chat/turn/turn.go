@@ -27,7 +27,7 @@ type Turn struct {
 // Speak answers in a language, with the tools as they are called in it.
 func (t *Turn) Speak(language string, tools *catalog.Snapshot) {
 	t.Say = t.Services.Deliverer.Voice(language)
-	t.Tools = tools.In(t.Say.Language())
+	t.Tools = tools.In(t.Say.Language()).For(t.Account.ID)
 }
 
 // Aside is the turn with answers for the person only, where the platform can do that. What does not fit into a message of
@@ -102,8 +102,7 @@ func (t *Turn) Overheard() bool {
 	if _, ours := t.Services.Commands.Find(t.In.Command); ours {
 		return false
 	}
-	_, known := t.Tools.ByCommand(t.In.Command)
-	return !known
+	return !t.Tools.HasCommand(t.In.Command) // whose it is shows once the sender is known
 }
 
 // IsForTool tells whether a message starts a tool. The bot's own commands are answered as quickly as a sign.
@@ -111,6 +110,5 @@ func (t *Turn) IsForTool() bool {
 	if t.In.Kind != chat.KindMessage || t.In.Command == "" {
 		return false
 	}
-	_, ok := t.Tools.ByCommand(t.In.Command)
-	return ok || strings.EqualFold(t.In.Command, "run")
+	return t.Tools.HasCommand(t.In.Command) || strings.EqualFold(t.In.Command, "run")
 }

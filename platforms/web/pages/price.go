@@ -28,6 +28,8 @@ func priceWords(v i18n.Voice, t registry.Tool, q billing.Quote) priceView {
 	switch {
 	case q.Exact():
 		basis = "web.price.exact"
+	case q.Basis == billing.BasisBound:
+		basis = "web.price.bound"
 	case strings.HasPrefix(q.Basis, "learned"):
 		basis = "web.price.learned"
 	}
@@ -71,6 +73,9 @@ func priceOf(v i18n.Voice, t registry.Tool) string {
 
 // rateOf says what a unit costs, or who says so.
 func rateOf(v i18n.Voice, m registry.CostingModel) string {
+	if rate, err := billing.ParseUSD(registry.PlainDecimal(m.Rate)); m.UpTo && err == nil {
+		return v.Line("web.price.upTo", "amount", v.AtMost(rate))
+	}
 	if m.RateSource == registry.RateAPI {
 		return v.Line("web.price.provider")
 	}
