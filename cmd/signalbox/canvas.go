@@ -48,7 +48,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			return ref, err
 		},
 		Owned: func(ctx context.Context, accountID string, ref registry.Media) (bool, error) {
-			owners, err := a.runs.OwnersOf(ctx, ref)
+			owners, err := a.runs.OwnersOf(ctx, ref, assets.Reader{Account: accountID})
 			return slices.Contains(owners, accountID), err
 		},
 		User: func(ctx context.Context, accountID string) (canvas.Person, error) {
