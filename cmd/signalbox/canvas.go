@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
 	"github.com/signalbox/signalbox/providers/canvas"

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/users"
 )
 

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/internal/assets"
 )
 
 func TestUploads(t *testing.T) {
