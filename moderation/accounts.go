@@ -48,6 +48,8 @@ func each(ctx context.Context, tx pgx.Tx, what string, statements []string, args
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	for _, file := range [][2]string{
 		{"moderation/reports.json", `SELECT run_id, at, reason, words, state, decided_at FROM moderation_reports WHERE reporter = $1 ORDER BY id`},
+		{"moderation/reported.json", `SELECT run_id, at, reason, state, decided_at FROM moderation_reports WHERE account_id = $1 ORDER BY id`},
+		{"moderation/mute.json", `SELECT until FROM user_mutes WHERE user_id = $1`},
 		{"moderation/taken-down.json", `SELECT run_id, at FROM moderation_takedowns WHERE account_id = $1 ORDER BY at`},
 		{"moderation/strikes.json", `SELECT run_id, at, lifted_at FROM moderation_strikes WHERE account_id = $1 ORDER BY id`},
 		{"moderation/appeals.json", `SELECT at, words, granted, answer, answered_at FROM moderation_appeals WHERE account_id = $1 ORDER BY id`},
