@@ -95,6 +95,9 @@ func (s *Service) Mute(ctx context.Context, by, accountID string, howLong time.D
 	return nil
 }
 
+// Mutes lists who is muted.
+func (s *Service) Mutes(ctx context.Context) ([]users.Muted, error) { return s.cfg.People.Mutes(ctx) }
+
 // Unmute ends a mute.
 func (s *Service) Unmute(ctx context.Context, by, accountID, note string) error {
 	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error { return s.cfg.People.Unmute(ctx, tx, accountID, by, note) })

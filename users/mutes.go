@@ -71,6 +71,21 @@ func (s *Store) MayRun(ctx context.Context, accountID string) error {
 	return registry.Say(registry.CodeUnauthorized, said.AccessMuted, "until", until.UTC().Format("2006-01-02 15:04 UTC"))
 }
 
+// Muted is an account that may run nothing until a time.
+type Muted struct {
+	AccountID string
+	Until     time.Time
+}
+
+// Mutes lists those that hold, the longest first.
+func (s *Store) Mutes(ctx context.Context) ([]Muted, error) {
+	rows, err := s.pool.Query(ctx, `SELECT user_id::text, until FROM user_mutes WHERE until > $1 ORDER BY until DESC`, s.config.Now())
+	if err != nil {
+		return nil, fmt.Errorf("list the mutes: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Muted])
+}
+
 // Operators lists the accounts that operate the house.
 func (s *Store) Operators(ctx context.Context) ([]Account, error) {
 	rows, err := s.pool.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE operator AND merged_into IS NULL ORDER BY id`)

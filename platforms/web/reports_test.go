@@ -19,10 +19,13 @@ func TestSharedResultsAreReported(t *testing.T) {
 	h := studioHouse(t)
 	me, stranger := h.reader(), h.visitor()
 	run := h.started(me, "studio", url.Values{"prompt": {"a lamp"}})
-	me.form("/run/"+run.ID+"/share", nil)
-	_, rest, _ := strings.Cut(me.page("/run/"+run.ID), `id="link" readonly value="`)
-	link, _, _ := strings.Cut(rest, `"`)
-	link = strings.TrimPrefix(link, h.url)
+	shared := func() string {
+		me.form("/run/"+run.ID+"/share", nil)
+		_, rest, _ := strings.Cut(me.page("/run/"+run.ID), `id="link" readonly value="`)
+		link, _, _ := strings.Cut(rest, `"`)
+		return strings.TrimPrefix(link, h.url)
+	}
+	link := shared()
 	page := stranger.page(link)
 	has(t, page, "Report this result", `action="`+link+`/report"`, "Violence or hate")
 	file := fileAddress.FindString(page)
@@ -47,7 +50,7 @@ func TestSharedResultsAreReported(t *testing.T) {
 		t.Errorf("a link that is none: status %d", res.StatusCode)
 	}
 	waiting(0)
-	if res := stranger.form(link+"/report", url.Values{"reason": {"rights"}, "words": {"my photo"}}); res.StatusCode != http.StatusOK {
+	if res := stranger.form(link+"/report", url.Values{"reason": {"rights"}, "words": {"my photo"}}); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != link+"?done=reported" {
 		t.Errorf("a report: status %d", res.StatusCode)
 	}
 	c := waiting(1)
@@ -65,9 +68,21 @@ func TestSharedResultsAreReported(t *testing.T) {
 		t.Errorf("what was taken down is shared again: status %d", res.StatusCode)
 	}
 
+	if err := h.reports.Appeal(t.Context(), run.AccountID, "my own photo"); err != nil {
+		t.Fatal(err)
+	}
+	appeals, err := h.reports.Appeals(t.Context())
+	if err != nil || len(appeals) != 1 {
+		t.Fatalf("the appeals are %+v, %v", appeals, err)
+	}
+	if err := h.reports.Answer(t.Context(), "console", appeals[0].ID, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	reads(stranger, file, http.StatusOK)
+	link = shared()
+	has(t, stranger.page(link), "Report this result")
 	h.serve(func(c *web.Config) { c.Reports = nil })
-	off := h.visitor()
-	if res := off.form("/s/x.y/report", url.Values{"reason": {"spam"}}); res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("where nothing is reported: status %d", res.StatusCode)
+	if strings.Contains(h.visitor().page(link), "Report this result") {
+		t.Error("where nothing is reported there is a form to report")
 	}
 }

@@ -18,10 +18,10 @@ const ReportsPath = "reports"
 // shownCases is how many reported results operators see.
 const shownCases = 500
 
-// Moderation shows operators what was reported, the strikes that count, and appeals, and has them decide. howLong is how long a mute
+// Moderation shows operators what was reported, the strikes that count, who is muted, and appeals, and has them decide. howLong is how long a mute
 // lasts.
 func Moderation(m *moderation.Service, howLong func() time.Duration) []console.Section {
-	return []console.Section{reports(m, howLong), strikes(m), appeals(m)}
+	return []console.Section{reports(m, howLong), strikes(m), mutes(m), appeals(m)}
 }
 
 func reports(m *moderation.Service, howLong func() time.Duration) console.Section {
@@ -103,19 +103,11 @@ func strikes(m *moderation.Service) console.Section {
 		Path: "strikes", Title: "Strikes",
 		Table: func(ctx context.Context, _ string) (console.Table, error) {
 			t := console.Table{
-				Lead: "Strikes that count by the rule in Settings, newest first, at most five hundred.", Columns: []string{"Given", "Account", "For", "Muted until"}, Empty: "No strike counts.",
+				Lead: "Strikes that count by the rule in Settings, newest first, at most five hundred.", Columns: []string{"Given", "Account", "For"}, Empty: "No strike counts.",
 			}
 			list, err := m.Strikes(ctx, "")
 			for _, s := range list {
-				st, failed := m.Standing(ctx, s.AccountID)
-				if failed != nil {
-					return t, failed
-				}
-				until := ""
-				if !st.MutedUntil.IsZero() {
-					until = st.MutedUntil.UTC().Format(time.DateTime)
-				}
-				t.Rows = append(t.Rows, console.Row{ID: strconv.FormatInt(s.ID, 10), Cells: []console.Cell{{Text: s.At.UTC().Format(time.DateTime)}, person(s.AccountID), {Run: s.RunID}, {Text: until}}})
+				t.Rows = append(t.Rows, console.Row{ID: strconv.FormatInt(s.ID, 10), Cells: []console.Cell{{Text: s.At.UTC().Format(time.DateTime)}, person(s.AccountID), {Run: s.RunID}}})
 			}
 			return t, err
 		},
@@ -127,6 +119,26 @@ func strikes(m *moderation.Service) console.Section {
 					return "", err
 				}
 				return "The strike is lifted.", m.Lift(ctx, c.By, id, c.Why)
+			},
+		}},
+	}
+}
+
+func mutes(m *moderation.Service) console.Section {
+	return console.Section{
+		Path: "mutes", Title: "Mutes",
+		Table: func(ctx context.Context, _ string) (console.Table, error) {
+			t := console.Table{Lead: "Who may look and run nothing for a while, because of strikes or by an operator.", Columns: []string{"Account", "Until"}, Empty: "Nobody is muted."}
+			list, err := m.Mutes(ctx)
+			for _, one := range list {
+				t.Rows = append(t.Rows, console.Row{ID: one.AccountID, Cells: []console.Cell{person(one.AccountID), {Text: one.Until.UTC().Format(time.DateTime)}}})
+			}
+			return t, err
+		},
+		Choices: []console.Choice{{
+			Name: "end", Button: "End", Says: "The account may run again. Strikes stay as they are.",
+			Do: func(ctx context.Context, c console.Chosen) (string, error) {
+				return "The mute has ended.", m.Unmute(ctx, c.By, c.ID, c.Why)
 			},
 		}},
 	}
