@@ -109,7 +109,7 @@ func mutedAppeals(s *scene) {
 		s.t.Fatal(err)
 	}
 	s.say("/painter a dog")
-	s.AwaitText(s.room, "your account may run nothing until", "/appeal")
+	s.AwaitText(s.room, "may run nothing until", "/appeal")
 	s.say("/balance")
 	s.AwaitText(s.room, "to spend")
 	s.say("/appeal it was drawn")

@@ -19,7 +19,9 @@ func ReportCommand(ctx context.Context, t *turn.Turn) error {
 	if t.In.ReplyTo == nil {
 		return t.Tell(ctx, "report.how")
 	}
-	runID, err := t.Services.Store.Deliveries.RunShownIn(ctx, t.In.Platform, t.In.ReplyTo.Ref)
+	ref := t.In.ReplyTo.Ref
+	ref.Chat = t.In.Chat.Chat
+	runID, err := t.Services.Store.Deliveries.RunShownIn(ctx, t.In.Platform, ref)
 	if err != nil {
 		return err
 	}

@@ -81,13 +81,14 @@ func (d Deliveries) ShownIn(ctx context.Context, runIDs []string, shown chat.Mes
 // reportable is for how long it is remembered which run a message shows to somebody who reports it, by the ids of runs.
 const reportable = 30 * 24 * time.Hour
 
-// RunShownIn gives the run of the last thirty days that a message shows, whoever asked for it, or "".
+// RunShownIn gives the run of the last thirty days that a message shows, whoever asked for it, or "": in place of its status, or beside it.
 func (d Deliveries) RunShownIn(ctx context.Context, platform string, shown chat.MessageRef) (runID string, err error) {
 	err = d.pool.QueryRow(ctx, `
-		SELECT run_id::text FROM chat_deliveries
-		WHERE run_id >= $4::uuid AND platform = $1 AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)',
-			jsonb_build_object('id', $2::text, 'chat', $3::text))
-		ORDER BY run_id DESC LIMIT 1`, platform, shown.ID, shown.Chat, runstore.FirstID(time.Now().Add(-reportable))).Scan(&runID)
+		SELECT r.id::text FROM runs r LEFT JOIN chat_deliveries d ON d.run_id = r.id
+		WHERE r.id >= $4::uuid AND r.platform = $1 AND (
+			r.target #>> '{status,id}' = $2 AND r.target #>> '{status,chat}' = $3
+			OR jsonb_path_exists(d.parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)', jsonb_build_object('id', $2::text, 'chat', $3::text)))
+		ORDER BY r.id DESC LIMIT 1`, platform, shown.ID, shown.Chat, runstore.FirstID(time.Now().Add(-reportable))).Scan(&runID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
