@@ -83,7 +83,7 @@ func (s *Service) Lift(ctx context.Context, by string, strike int64, note string
 	return wrapped(err, "lift", "a strike")
 }
 
-// Mute keeps the owner of a result from running anything for a while.
+// Mute keeps an account from running anything for a while, and tells it so.
 func (s *Service) Mute(ctx context.Context, by, accountID string, howLong time.Duration, note string) error {
 	until := s.cfg.Now().Add(howLong)
 	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error { return s.cfg.People.Mute(ctx, tx, accountID, until, by, note) })
