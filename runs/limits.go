@@ -18,6 +18,8 @@ type Limiter interface {
 	// LimitsOf gives the limits in force. An error refuses the run: a *registry.Error for somebody who may
 	// not run anything.
 	LimitsOf(ctx context.Context, accountID string) (users.Limits, error)
+	// MayRun refuses, by a *registry.Error, somebody who may look and run nothing for a while.
+	MayRun(ctx context.Context, accountID string) error
 }
 
 // LimitKind names a limit.

@@ -24,6 +24,7 @@ const (
 	actionTools    = "tools"
 	actionLimits   = "limits"
 	actionPlace    = "chat setting"
+	actionMute     = "mute"
 )
 
 // AuditEntry is one thing that somebody did about an account.
@@ -32,7 +33,7 @@ type AuditEntry struct {
 	At        time.Time
 	By        string // an account's id, or BySystem, or how else somebody is known
 	AccountID string // whom it concerns; empty: nobody
-	Action    string // link, unlink, merge, erase, operator, rule, tools, limits, chat setting, and those of other rooms
+	Action    string // link, unlink, merge, erase, operator, rule, tools, limits, chat setting, mute, and those of other rooms
 	Detail    string // what was changed to what
 	Note      string // why, in the words of who did it
 }
@@ -94,3 +95,6 @@ func audit(ctx context.Context, on executor, e AuditEntry) error {
 	}
 	return nil
 }
+
+// RecordIn is Record in a transaction of another room.
+func RecordIn(ctx context.Context, tx pgx.Tx, e AuditEntry) error { return audit(ctx, tx, e) }

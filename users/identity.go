@@ -149,6 +149,7 @@ var leavesWith = [...]string{
 	`INSERT INTO user_limits (user_id, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes)
 	 SELECT $2, own, greatest(at_once, 0), greatest(per_day, 0), greatest(streams, 0), greatest(day_cap, 0), greatest(month_cap, 0), greatest(upload_bytes, 0), greatest(result_bytes, 0)
 	 FROM user_limits WHERE user_id = $1 AND NOT own AND greatest(at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes) > 0`,
+	`INSERT INTO user_mutes (user_id, until) SELECT $2, until FROM user_mutes WHERE user_id = $1`,
 }
 
 // leaving fills in an identity of an account and makes sure that it is not the last.
@@ -181,7 +182,7 @@ func lockAccount(ctx context.Context, tx pgx.Tx, accountID string) (Account, err
 
 // Erase deletes what is known of a person, at their request: identities, names, settings, presets, keys. What
 // concerns money stays, without a name. Anyone who comes back is a new account without a sign-up credit. A block
-// stays with the identities.
+// and a mute stay with the identities.
 func (s *Store) Erase(ctx context.Context, accountID, by string) error {
 	if s.config.BeforeErase != nil {
 		if err := s.config.BeforeErase(ctx, accountID); err != nil {
@@ -233,10 +234,11 @@ var erasing = [...]string{
 	`DELETE FROM user_sessions WHERE user_id = $1`,
 	`DELETE FROM user_link_codes WHERE user_id = $1`,
 	`DELETE FROM user_limits WHERE user_id = $1`,
+	`DELETE FROM user_mutes WHERE user_id = $1`,
 	`UPDATE users SET display_name = '', language = '', own_language = false, operator = false WHERE id = $1`,
 }
 
-// keepFormer remembers the hashes of an account's identities.
+// keepFormer remembers the hashes of an account's identities, and until when it is muted.
 func keepFormer(ctx context.Context, tx pgx.Tx, accountID string) error {
 	rows, err := tx.Query(ctx, `SELECT platform, external_id, name, handle, language FROM user_identities WHERE user_id = $1`, accountID)
 	if err != nil {
@@ -247,7 +249,9 @@ func keepFormer(ctx context.Context, tx pgx.Tx, accountID string) error {
 		return err
 	}
 	for _, identity := range identities {
-		_, err := tx.Exec(ctx, `INSERT INTO user_former_identities (hash) VALUES ($1) ON CONFLICT DO NOTHING`, formerHash(identity))
+		_, err := tx.Exec(ctx, `
+			INSERT INTO user_former_identities (hash, muted_until) VALUES ($1, (SELECT until FROM user_mutes WHERE user_id = $2))
+			ON CONFLICT (hash) DO UPDATE SET muted_until = greatest(user_former_identities.muted_until, excluded.muted_until)`, formerHash(identity), accountID)
 		if err != nil {
 			return err
 		}

@@ -69,6 +69,8 @@ var moved = [...]string{
 	 display_name = coalesce(nullif(i.display_name, ''), f.display_name),
 	 language = CASE WHEN f.own_language AND NOT i.own_language OR i.language = '' THEN f.language ELSE i.language END
 	 FROM users f WHERE f.id = $1 AND i.id = $2`,
+	`INSERT INTO user_mutes (user_id, until) SELECT $2, until FROM user_mutes WHERE user_id = $1
+	 ON CONFLICT (user_id) DO UPDATE SET until = greatest(user_mutes.until, excluded.until)`,
 	`UPDATE users SET merged_into = $2, operator = false WHERE id = $1 OR merged_into = $1`,
 }
 
@@ -77,6 +79,7 @@ var left = [...]string{
 	`DELETE FROM user_preferences WHERE user_id = $1`,
 	`DELETE FROM user_link_codes WHERE user_id = $1`,
 	`DELETE FROM user_limits WHERE user_id = $1`,
+	`DELETE FROM user_mutes WHERE user_id = $1`,
 }
 
 // lockPair reads and locks two accounts, by today's ids, the older one first.

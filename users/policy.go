@@ -17,6 +17,7 @@ type policy struct {
 	rules   map[ruleKey]bool // allow or deny
 	tools   map[Place][]string
 	limits  map[string]LimitSettings // by account, for those that have any
+	mutes   map[string]time.Time     // until when accounts may run nothing
 	merged  map[string]string        // today's ids of accounts with other ones
 }
 
@@ -77,16 +78,17 @@ func (s *Store) refresh(ctx context.Context, old *policy) (*policy, error) {
 	if old != nil && old.version == version {
 		return old, nil
 	}
-	fresh := &policy{rules: map[ruleKey]bool{}, tools: map[Place][]string{}, limits: map[string]LimitSettings{}, merged: map[string]string{}}
+	fresh := &policy{rules: map[ruleKey]bool{}, tools: map[Place][]string{}, limits: map[string]LimitSettings{}, mutes: map[string]time.Time{}, merged: map[string]string{}}
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		batch.Queue(`SELECT version FROM access_version`).QueryRow(func(row pgx.Row) error { return row.Scan(&fresh.version) })
 		batch.Queue(`SELECT ` + ruleColumns + ` FROM access_rules`).Query(fresh.readRules)
 		batch.Queue(`SELECT platform, kind, place, tools FROM access_tools`).Query(fresh.readTools)
 		batch.Queue(`SELECT user_id::text, own, at_once, per_day, streams, day_cap, month_cap, upload_bytes, result_bytes, confirm_percent FROM user_limits`).Query(fresh.readLimits)
-		// Only merges of people with rules or limits matter here.
+		batch.Queue(`SELECT user_id::text, until FROM user_mutes`).Query(fresh.readMutes)
+		// Only merges of people with rules, limits or mutes matter here.
 		batch.Queue(`SELECT u.id::text, u.merged_into::text FROM users u WHERE u.merged_into IN (
-			SELECT user_id FROM user_limits UNION SELECT subject::uuid FROM access_rules WHERE kind = 'account')`).Query(fresh.readMerged)
+			SELECT user_id FROM user_limits UNION SELECT user_id FROM user_mutes UNION SELECT subject::uuid FROM access_rules WHERE kind = 'account')`).Query(fresh.readMerged)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	return fresh, err
@@ -123,6 +125,16 @@ func (p *policy) readLimits(rows pgx.Rows) error {
 	return err
 }
 
+func (p *policy) readMutes(rows pgx.Rows) error {
+	var account string
+	var until time.Time
+	_, err := pgx.ForEachRow(rows, []any{&account, &until}, func() error {
+		p.mutes[account] = until
+		return nil
+	})
+	return err
+}
+
 func (p *policy) readMerged(rows pgx.Rows) error {
 	var id, now string
 	_, err := pgx.ForEachRow(rows, []any{&id, &now}, func() error {
@@ -132,7 +144,7 @@ func (p *policy) readMerged(rows pgx.Rows) error {
 	return err
 }
 
-// today gives the id by which an account with rules or limits goes.
+// today gives the id by which an account with rules, limits or a mute goes.
 func (p *policy) today(accountID string) string {
 	if now, ok := p.merged[accountID]; ok {
 		return now

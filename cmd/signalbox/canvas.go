@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
 	"github.com/signalbox/signalbox/providers/canvas"
@@ -48,7 +49,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			return ref, err
 		},
 		Owned: func(ctx context.Context, accountID string, ref registry.Media) (bool, error) {
-			owners, err := a.runs.OwnersOf(ctx, ref)
+			owners, err := a.runs.OwnersOf(ctx, ref, assets.Reader{Account: accountID})
 			return slices.Contains(owners, accountID), err
 		},
 		User: func(ctx context.Context, accountID string) (canvas.Person, error) {

@@ -174,6 +174,7 @@ func (a *app) startChat(ctx context.Context) error {
 		DefaultTool:  a.rules.Says(houserules.DefaultTool),
 		Agent:        agent,
 		Exports:      a.exports,
+		Moderation:   a.reports(),
 		Example:      tried,
 		Site:         a.content.desk(),
 		Missions:     a.missions,

@@ -16,10 +16,11 @@ import (
 
 // newConsole makes the operator's console.
 func (a *app) newConsole() (http.Handler, error) {
+	others := append(a.seller.Sections(), callbacks.Section(a.db.Pool), sections.Missions(a.missions), sections.Groups(a.groupWallets()), landing.Section(pages.NewShares(a.db.Pool)), asking.Section(a.questions))
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engines().Rows, OrderEngine: a.engines().Order, Findings: a.findingRows,
-		Sections: append(a.seller.Sections(), callbacks.Section(a.db.Pool), sections.Missions(a.missions), sections.Groups(a.groupWallets()), landing.Section(pages.NewShares(a.db.Pool)), asking.Section(a.questions)),
+		Sections: append(others, a.moderationSections()...),
 		Logger:   a.log.With("component", "console"),
 	})
 	if err != nil {

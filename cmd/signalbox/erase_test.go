@@ -58,7 +58,7 @@ func TestErasingDeletesFiles(t *testing.T) {
 	if err != nil || strings.Contains(info.Name, "ann") {
 		t.Errorf("the file that Ben has, too, is called %q: %v", info.Name, err)
 	}
-	if owners, err := assets.Owners(t.Context(), db.Pool, shared); err != nil || len(owners) != 1 || owners[0] != ben {
+	if owners, err := assets.Owners(t.Context(), db.Pool, shared, assets.Reader{}); err != nil || len(owners) != 1 || owners[0] != ben {
 		t.Errorf("the shared file is %v's: %v", owners, err)
 	}
 	late := assets.Meta{Name: "late.jpg", Owner: ann, Kind: assets.Upload}

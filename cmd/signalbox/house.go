@@ -240,7 +240,7 @@ func (h *house) uploadOf(ctx context.Context, account, ref string) (io.ReadClose
 		return nil, registry.MediaInfo{}, errors.New("expected a reference from POST /api/uploads")
 	}
 	if account != "" {
-		owners, err := assets.Owners(ctx, h.db.Pool, parsed)
+		owners, err := assets.Owners(ctx, h.db.Pool, parsed, assets.Reader{Account: account})
 		if err != nil {
 			return nil, registry.MediaInfo{}, err
 		}

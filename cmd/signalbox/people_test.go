@@ -34,6 +34,7 @@ var accountColumns = map[string]bool{
 	// Whose payments and orders are is found by the survivor's id, and a count of wrong codes lasts an hour.
 	"payments.account_id": false, "payment_orders.account_id": false, "payment_guesses.account_id": false,
 	"canvas_scenes.account_id": true, "knowledge_sources.owner": true, "agent_conversations.account_id": true, "agent_usage.account_id": true, "agent_questions.account_id": true, "missions.account_id": true, "chains.account_id": true, "asset_uses_missions.account_id": false, "asset_uses_before_exports.account_id": false, "exports.account_id": true,
+	"user_mutes.user_id": true, "moderation_reports.account_id": true, "moderation_takedowns.account_id": true, "moderation_strikes.account_id": true, "moderation_appeals.account_id": true,
 }
 
 func TestOnePerson(t *testing.T) {

@@ -36,6 +36,7 @@ import (
 	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -99,21 +100,22 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 // app is the whole program, wired. Parts are started in the order of start's steps and stopped in reverse.
 type app struct {
 	*house
-	flows     *comfy.Workflows
-	documents *openapi.Tools // nil: none
-	remote    *remote.Provider
-	knowledge *documents // nil: there is no database
-	content   contents
-	agents    agents
-	canvas    *canvas.Provider // nil: there is no database
-	penpot    *penpot.Hub
-	history   *history.Store
-	watcher   *watch.Watcher
-	missions  *missions.Service
-	exports   *exports.Service
-	post      post
-	chat      *chatPlatforms
-	figures   net.Listener // of METRICS_ADDR; nil: there is none
+	flows      *comfy.Workflows
+	documents  *openapi.Tools // nil: none
+	remote     *remote.Provider
+	knowledge  *documents // nil: there is no database
+	content    contents
+	agents     agents
+	canvas     *canvas.Provider // nil: there is no database
+	penpot     *penpot.Hub
+	history    *history.Store
+	watcher    *watch.Watcher
+	missions   *missions.Service
+	exports    *exports.Service
+	moderation *moderation.Service // nil: nothing is reported
+	post       post
+	chat       *chatPlatforms
+	figures    net.Listener // of METRICS_ADDR; nil: there is none
 }
 
 // newApp has the parts know the house. Nothing is started.
@@ -124,7 +126,7 @@ func newApp(c config.Config, log *slog.Logger) *app {
 
 func (a *app) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.startExports, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
+		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.startExports, a.startModeration, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -322,7 +324,7 @@ func (a *app) startWeb(ctx context.Context) error {
 	}
 	a.web, err = web.New(web.Config{
 		Search: a.search,
-		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
+		Mounts: mounts, Registry: a.registry, Runs: a.runs, Users: a.users, Ledger: a.ledger, Invitations: a.invitations(), Shares: pages.NewShares(a.db.Pool), Reports: a.linkReports(), Gallery: gallery.New(a.db.Pool), Logger: a.log.With("component", "web"),
 		Public: a.cfg.Public, AdminToken: a.cfg.AdminToken, MetricsToken: a.cfg.MetricsToken, MediaOrigin: a.cfg.Store.MediaOrigin(), Proxies: a.cfg.Proxies, LinkKey: a.key, Version: version, Points: a.cfg.Points, Buying: pages.Buying{Offers: a.buying, Support: a.rules.Says(houserules.Support)},
 		Telegram: telegram, Discord: discord, APIRate: a.cfg.RequestRate, Conversation: a.chat.page, Questions: a.agents.asked(), Hooks: a.post.outbox, Exports: a.exports, Answers: answers, Landing: landing.Page(a.cfg, a.rules, a.chat.telegram), Examples: examples, Drawings: drawings.Pages(a.canvas), Missions: a.missions,
 		Status: func() map[string]any {

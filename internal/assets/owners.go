@@ -77,11 +77,18 @@ func checkLimit(ctx context.Context, tx pgx.Tx, info Info, meta Meta) error {
 	return err
 }
 
-// Owners gives the accounts by whose links content is reached: those whose file it is, and those that have become one of them.
-func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref) ([]string, error) {
+// Reader is who wants to see a file; the zero value is anybody.
+type Reader struct {
+	Account  string
+	Operator bool // sees what is hidden, too
+}
+
+// Owners gives the accounts by whose links content is reached by a reader: those whose file it is, and those that have become one of them.
+// By those from whom it is hidden only they themselves and operators reach it.
+func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref, reader Reader) ([]string, error) {
 	rows, err := pool.Query(ctx, `
-		SELECT account_id::text FROM asset_owners WHERE hash = $1
-		UNION SELECT u.id::text FROM asset_owners o JOIN users u ON u.merged_into = o.account_id WHERE o.hash = $1`, ref.Hash())
+		WITH o AS (SELECT account_id FROM asset_owners WHERE hash = $1 AND (hidden_at IS NULL OR $3 OR account_id::text = $2))
+		SELECT account_id::text FROM o UNION SELECT u.id::text FROM o JOIN users u ON u.merged_into = o.account_id`, ref.Hash(), reader.Account, reader.Operator)
 	if err != nil {
 		return nil, fmt.Errorf("owners of %s: %w", ref, err)
 	}
@@ -117,11 +124,28 @@ func FilesOf(ctx context.Context, tx pgx.Tx, accountID string) ([]Filed, error) 
 // Adopt gives the files of an account to the one that it is merged into.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	_, err := tx.Exec(ctx, `
-		WITH moved AS (DELETE FROM asset_owners WHERE account_id = $1 RETURNING hash, kind, size, put_at)
-		INSERT INTO asset_owners (account_id, hash, kind, size, put_at) SELECT $2::uuid, hash, kind, size, put_at FROM moved
-		ON CONFLICT (account_id, hash) DO UPDATE SET put_at = greatest(asset_owners.put_at, excluded.put_at)`, from, into)
+		WITH moved AS (DELETE FROM asset_owners WHERE account_id = $1 RETURNING hash, kind, size, put_at, hidden_at)
+		INSERT INTO asset_owners (account_id, hash, kind, size, put_at, hidden_at) SELECT $2::uuid, hash, kind, size, put_at, hidden_at FROM moved
+		ON CONFLICT (account_id, hash) DO UPDATE SET put_at = greatest(asset_owners.put_at, excluded.put_at), hidden_at = coalesce(asset_owners.hidden_at, excluded.hidden_at)`, from, into)
 	if err != nil {
 		return fmt.Errorf("give the files of %s to %s: %w", from, into, err)
+	}
+	return nil
+}
+
+// Hide keeps files of an account from all but itself and operators, see Owners; Show takes that back.
+func Hide(ctx context.Context, tx pgx.Tx, accountID string, hashes []string) error {
+	return setHidden(ctx, tx, accountID, hashes, `now()`)
+}
+
+// Show has files of an account served to everybody again who has their links.
+func Show(ctx context.Context, tx pgx.Tx, accountID string, hashes []string) error {
+	return setHidden(ctx, tx, accountID, hashes, `NULL`)
+}
+
+func setHidden(ctx context.Context, tx pgx.Tx, accountID string, hashes []string, at string) error {
+	if _, err := tx.Exec(ctx, `UPDATE asset_owners SET hidden_at = `+at+` WHERE account_id = $1 AND hash = ANY ($2)`, accountID, hashes); err != nil {
+		return fmt.Errorf("hide or show files of %s: %w", accountID, err)
 	}
 	return nil
 }

@@ -189,7 +189,7 @@ func TestOwnersOfEqualFiles(t *testing.T) {
 	if b.there(t, hers) || !b.there(t, shared) {
 		t.Errorf("after Ann is erased: hers is there: %t, the shared one: %t", b.there(t, hers), b.there(t, shared))
 	}
-	if owners, err := assets.Owners(t.Context(), b.pool, shared); err != nil || !slices.Equal(owners, []string{ben}) {
+	if owners, err := assets.Owners(t.Context(), b.pool, shared, assets.Reader{}); err != nil || !slices.Equal(owners, []string{ben}) {
 		t.Errorf("the shared file is %v's, want Ben's: %v", owners, err)
 	}
 	forget(ben)
@@ -210,7 +210,7 @@ func TestAccountsThatAreOneReachTheirFiles(t *testing.T) {
 	if err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error { return assets.Adopt(t.Context(), tx, also, ann) }); err != nil {
 		t.Fatal(err)
 	}
-	owners, err := assets.Owners(t.Context(), b.pool, ref)
+	owners, err := assets.Owners(t.Context(), b.pool, ref, assets.Reader{})
 	slices.Sort(owners)
 	if want := []string{ann, also}; err != nil || len(owners) != 2 || !slices.Contains(owners, ann) || !slices.Contains(owners, also) {
 		t.Errorf("reached by the links of %v, want %v: %v", owners, want, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -221,7 +222,7 @@ func TestUploadLimit(t *testing.T) {
 	h := newHouse(t)
 	ann := h.developer("ann")
 	_, upload, _ := painted(t, ann, photo(t))
-	owners, err := h.runs.OwnersOf(t.Context(), "asset:"+strings.Split(upload, "/")[3])
+	owners, err := h.runs.OwnersOf(t.Context(), "asset:"+strings.Split(upload, "/")[3], assets.Reader{})
 	if err != nil || len(owners) != 1 {
 		t.Fatal(owners, err)
 	}

@@ -48,7 +48,7 @@ func (s *Server) table() ([]door.Route, error) {
 	}
 	drawn, err := pages.Routes(pages.Config{
 		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Ledger: cfg.Ledger, Callers: callers, Media: cfg.Runs, Links: s.links,
-		Streams: s.streams, Shares: cfg.Shares, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Questions: cfg.Questions, Improves: improves(cfg.Mounts), Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples,
+		Streams: s.streams, Shares: cfg.Shares, Reports: cfg.Reports, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Questions: cfg.Questions, Improves: improves(cfg.Mounts), Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples,
 		Delete: s.api.Delete, DeleteOutput: s.api.DeleteOutput, Gallery: results, Logger: cfg.Logger,
 	})
 	if err != nil {

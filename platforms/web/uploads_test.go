@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/internal/assets"
 )
 
 func TestUploads(t *testing.T) {
@@ -30,7 +32,7 @@ func TestUploads(t *testing.T) {
 		if res := h.visitor().do("GET", forged, "", nil); res.StatusCode != http.StatusNotFound {
 			t.Errorf("a guessed address: status %d", res.StatusCode)
 		}
-		if owners, err := h.runs.OwnersOf(t.Context(), kept.Ref); err != nil || len(owners) != 1 || h.web.UploadPath(owners[0], kept.Ref, "photo.png") != address || strings.TrimPrefix(file, "/files/") != strings.TrimPrefix(address, "/uploads/") {
+		if owners, err := h.runs.OwnersOf(t.Context(), kept.Ref, assets.Reader{}); err != nil || len(owners) != 1 || h.web.UploadPath(owners[0], kept.Ref, "photo.png") != address || strings.TrimPrefix(file, "/files/") != strings.TrimPrefix(address, "/uploads/") {
 			t.Errorf("the two addresses are %s and %s", file, address)
 		}
 	})

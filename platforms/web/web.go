@@ -101,6 +101,8 @@ type Config struct {
 	Buying pages.Buying
 	// Shares keeps which results are shown to anyone who has their link; nil: sharing is not offered.
 	Shares *pages.Shares
+	// Reports takes reports of shared results; nil: nothing is reported.
+	Reports pages.Reports
 	// Landing is what strangers are told at PUBLIC_URL.
 	Landing pages.Landing
 	// Examples are pictures that tools made, as JPEG files by the tools' ids.

@@ -37,6 +37,7 @@ import (
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
@@ -67,6 +68,7 @@ type house struct {
 	pool     *pgxpool.Pool
 	assets   *assets.Store
 	exports  *exports.Service // not started
+	reports  *moderation.Service
 
 	public   bool
 	visitors atomic.Int32
@@ -133,6 +135,15 @@ func newHouse(t *testing.T, options ...option) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.reports, err = moderation.New(moderation.Config{
+		Pool: pool, People: h.users, Runs: h.runs, Unshare: pages.Unshare,
+		Rule:     func() moderation.Rule { return moderation.Rule{Strikes: 3, Within: time.Hour, Mute: time.Hour} },
+		Withdraw: func(context.Context, runs.Run) error { return nil },
+		Tell:     func(context.Context, moderation.Notice) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.serve(options...)
 	return h
 }
@@ -143,6 +154,9 @@ func (h *house) serve(options ...option) {
 		LinkKey: []byte("a key for the tests that is long"), Version: "test", Exports: h.exports,
 		Changes: func(context.Context) ([]history.Change, error) { return nil, nil },
 		Logger:  slog.New(slog.NewTextHandler(h.t.Output(), nil)),
+	}
+	if h.reports != nil {
+		cfg.Reports = h.reports
 	}
 	cfg.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} // see visitor
 	for _, o := range options {

@@ -66,6 +66,9 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if len(b.Missing) > 0 {
 		return s.firstOr(ctx, b.Request, &runs.MissingInputError{Fields: b.Missing})
 	}
+	if err := s.limiter.MayRun(ctx, b.Request.AccountID); err != nil {
+		return s.firstOr(ctx, b.Request, err)
+	}
 	if err := s.screen(ctx, b); err != nil {
 		return s.firstOr(ctx, b.Request, err)
 	}
@@ -304,6 +307,9 @@ func (s *Acceptor) confirmIf(ctx context.Context, runID, accountID string, grant
 			err = may(r.Run)
 		}
 		if err != nil || r.Status != runs.StatusAwaitingConfirmation {
+			return err
+		}
+		if err := s.limiter.MayRun(ctx, r.AccountID); err != nil {
 			return err
 		}
 		confirmed = true

@@ -28,6 +28,8 @@ type sameLimits struct {
 
 func (l *sameLimits) LimitsOf(context.Context, string) (users.Limits, error) { return l.Limits, l.err }
 
+func (l *sameLimits) MayRun(context.Context, string) error { return nil }
+
 func limited(limits users.Limits) func(*runs.Config) {
 	return func(c *runs.Config) { c.Limits = &sameLimits{Limits: limits} }
 }

@@ -18,9 +18,9 @@ func (s *Store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadClose
 	return content, info, nil
 }
 
-// OwnersOf gives the accounts whose file a reference is.
-func (s *Store) OwnersOf(ctx context.Context, ref registry.Media) ([]string, error) {
-	return assets.Owners(ctx, s.Config.Pool, assets.Ref(ref))
+// OwnersOf gives the accounts whose file a reference is, as far as a reader may see it by their links.
+func (s *Store) OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error) {
+	return assets.Owners(ctx, s.Config.Pool, assets.Ref(ref), reader)
 }
 
 // Space gives what the files of all accounts and of the house take.

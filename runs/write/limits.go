@@ -46,6 +46,14 @@ func (s *Limiter) LimitsOf(ctx context.Context, accountID string) (users.Limits,
 	return s.Config.Limits.LimitsOf(ctx, accountID)
 }
 
+// MayRun refuses those who may run nothing for a while.
+func (s *Limiter) MayRun(ctx context.Context, accountID string) error {
+	if s.Config.Limits == nil {
+		return nil
+	}
+	return s.Config.Limits.MayRun(ctx, accountID)
+}
+
 // usages are read for accounts together.
 type usages struct {
 	now        time.Time

@@ -39,6 +39,9 @@ func (u *usages) queueQuestions(batch *pgx.Batch, accounts []string) {
 // Room is how much of most an account may still spend by its limits and by a budget. It is an error, a *runs.LimitError, where that is
 // less than least. Until tx ends no run of the account is accepted.
 func (s *Limiter) Room(ctx context.Context, tx pgx.Tx, accountID string, b runs.Budget, least, most billing.NanoUSD) (billing.NanoUSD, error) {
+	if err := s.MayRun(ctx, accountID); err != nil {
+		return 0, err
+	}
 	limits, err := s.LimitsOf(ctx, accountID)
 	if err != nil {
 		return 0, err

@@ -37,7 +37,7 @@ var floors = [][]string{
 	{"platforms/chat"},
 	{"platforms/words"},
 	{"agent"},
-	{"missions"},
+	{"missions", "moderation"},
 	{"exports", "payments", "runs", "webhooks"},
 	{"groups"},
 	{"billing", "users", "comfy", "providers"},

@@ -31,6 +31,7 @@ func wrongValues(t *testing.T) map[string][]string {
 	}
 	t.Cleanup(func() { taken.Close() })
 	return map[string][]string{
+		"REPORTS":                 {"yes", "true"},
 		"HOUSE_KEY":               {"secret", "0011", "zz112233445566778899aabbccddeeff00"},
 		"DATABASE_SESSION_URL":    {"mysql://ann:" + secret + "@localhost/x", "nonsense"},
 		"DATABASE_URL":            {"mysql://ann:" + secret + "@localhost/x", "postgres://ann:" + secret + "@local host:x/y", "nonsense"},

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/payments"
 	chatstore "github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -45,7 +46,7 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
 			for _, forget := range []func(context.Context, pgx.Tx, string) error{
 				pages.Forget, webchat.Forget, runstore.Forget, canvas.Forget, missions.Forget, agent.Forget, payments.Forget, groups.Forget, questions.Forget,
-				webhooks.Forget, index.Forget, chatstore.Forget, sitestore.Forget, exports.Forget, assets.Forget,
+				webhooks.Forget, index.Forget, chatstore.Forget, sitestore.Forget, exports.Forget, moderation.Forget, assets.Forget,
 			} {
 				if err := forget(ctx, tx, accountID); err != nil {
 					return err
@@ -67,7 +68,7 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, into string) error {
 	for _, adopt := range []func(ctx context.Context, tx pgx.Tx, from, into string) error{
 		runstore.Adopt, ledger.Merge, runstore.Adopt, missions.Adopt, gallery.Adopt, agent.Adopt, questions.Adopt, webhooks.Adopt, canvas.Adopt,
-		index.Adopt, chatstore.Adopt, sitestore.Adopt, exports.Adopt, assets.Adopt, webchat.Adopt, groups.Adopt,
+		index.Adopt, chatstore.Adopt, sitestore.Adopt, exports.Adopt, assets.Adopt, webchat.Adopt, groups.Adopt, moderation.Adopt,
 	} {
 		if err := adopt(ctx, tx, from, into); err != nil {
 			return err
@@ -80,6 +81,6 @@ func mergeRooms(ctx context.Context, tx pgx.Tx, ledger *billing.Ledger, from, in
 func Parts() []archive.Part {
 	return []archive.Part{
 		users.Export, runstore.Export, gallery.Export, pages.Export, billing.Export, payments.Export, webchat.Export, agent.Export, questions.Export, missions.Export,
-		canvas.Export, groups.Export, sitestore.Export, index.Export, webhooks.Export,
+		canvas.Export, groups.Export, sitestore.Export, index.Export, webhooks.Export, moderation.Export,
 	}
 }

@@ -278,6 +278,7 @@ func (c *Config) checkPeople(p *problems) {
 	}
 	p.unless(OneOf(c.Access, AccessOpen, AccessListed), "ACCESS", c.Access, "open or listed")
 	p.unless(OneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
+	p.unless(OneOf(c.Reports, "on", "off"), "REPORTS", c.Reports, "on or off")
 	p.unless(OneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
 	for _, limit := range []struct {
 		variable, found string

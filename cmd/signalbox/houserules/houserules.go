@@ -41,6 +41,9 @@ const (
 	Privacy         = "privacy"
 	BlockedWords    = "blocked-words"
 	BlockedPatterns = "blocked-patterns"
+	Strikes         = "strikes"
+	StrikeDays      = "strike-days"
+	MuteHours       = "mute-hours"
 )
 
 // Rules are what operators set in the console. One rule says what is in force: the environment where it sets something other than the
@@ -108,6 +111,9 @@ func list(c config.Config) ([]rule, error) {
 			_, err := blocklist.Parse("", v)
 			return err
 		})),
+		add(Strikes, "What is reported", "Strikes before a mute", "", "", "", "3", "With REPORTS=on; 0: strikes never mute.", false, wholeNumber),
+		add(StrikeDays, "What is reported", "Days for which a strike counts", "", "", "", "30", "From 1 to 3650.", false, numberTo(3650)),
+		add(MuteHours, "What is reported", "Hours of a mute", "", "", "", "24", "From 1 to 8760.", false, numberTo(8760)),
 		add(Buy, "Texts", "How to get credit", "BUY_TEXT", c.BuyText, "", c.BuyText, "For /buy.", true, expects("a text of at most 1000 bytes", func(v string) bool { return len(v) <= config.MaxBuyText })),
 		add(Support, "Texts", "Whom to ask about payments", "SUPPORT", c.Support, "", c.Support, "For /paysupport: an address or a name.", false, expects("one line of at most 500 bytes", func(v string) bool { return len(v) <= 500 && !strings.ContainsAny(v, "\r\n") })),
 		add(Terms, "Texts", "Terms", "TERMS_URL", c.TermsURL, "", c.TermsURL, "For /terms: the text itself, or its address.", true, shortText),
@@ -135,6 +141,13 @@ func wholeNumber(value string) *string {
 		n, err := strconv.Atoi(v)
 		return err == nil && n >= 0 && n <= maxNumber
 	})(value)
+}
+
+func numberTo(most int) func(string) *string {
+	return expects("a whole number from 1 to "+strconv.Itoa(most), func(v string) bool {
+		n, err := strconv.Atoi(v)
+		return err == nil && n >= 1 && n <= most
+	})
 }
 
 func shortText(value string) *string {

@@ -102,6 +102,7 @@ type PeopleSettings struct {
 	KeepResultsDays string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which a run's files are deleted; its row stays and says so. 0: never."`
 	KeepWorkflow    string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
 	AutoRunRead     string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
+	Reports         string `env:"REPORTS" default:"off" help:"on: people report results of others, operators and the admins of chats decide about them, see docs/people.md; off: nothing is reported."`
 	DefaultTool     string `env:"DEFAULT_TOOL" placeholder:"TOOL" help:"The tool that words without a command are offered to, by its id or command, for who has used none yet. Empty: the one used most. Admins choose one for their chat with /chatsettings TOOL."`
 	TermsURL        string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
 	PrivacyURL      string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`

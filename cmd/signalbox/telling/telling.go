@@ -48,6 +48,15 @@ func (t Teller) Person(ctx context.Context, accountID, text string) error {
 	return errors.Join(failed, err)
 }
 
+// Line says a text in the language of the owner of an account.
+func (t Teller) Line(ctx context.Context, accountID, key string, pairs ...any) error {
+	owner, err := t.Users.ByID(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	return t.Person(ctx, owner.ID, t.Texts.Voice(owner.Language).Line(key, pairs...))
+}
+
 // limitsWithin is how long it is tried to tell somebody of a limit.
 const limitsWithin = time.Minute
 

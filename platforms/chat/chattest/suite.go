@@ -53,6 +53,7 @@ func tests() map[string]func(*scene) {
 	maps.Copy(all, batches())
 	maps.Copy(all, chains())
 	maps.Copy(all, wallets())
+	maps.Copy(all, reports())
 	return all
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -80,6 +81,9 @@ type World struct {
 	chains   *missions.Chains
 	// Screen says which texts the house does not take; nil: all are taken.
 	Screen func(text string) (has string, refused bool)
+	// Reports says that reports of results are taken, by Moderation.
+	Reports    bool
+	Moderation *moderation.Service
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
 
@@ -176,7 +180,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(),
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(), Moderation: w.newModeration(deliverer),
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -175,6 +175,9 @@ func showAgain(ctx context.Context, t *turn.Turn, run runs.Run) error {
 		_, err := t.Reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.Say.Stage(run)))
 		return err
 	}
+	if hidden, err := hiddenHere(ctx, t, run); hidden || err != nil {
+		return err
+	}
 	t.Working(ctx, show.ActivityOf(run.Tool))
 	where := store.Target{Chat: t.In.Chat, Request: start.RequestOf(t, run), Language: t.Language(), Person: t.In.From.ExternalID}
 	if asked, err := store.TargetOf(run); err == nil {

@@ -165,10 +165,18 @@ func completed(inputs registry.InputSchema) []string {
 	return names
 }
 
-// onMessages are the commands in the menu of a message: any tool by way of a choice, and those used most that take a
-// picture.
+// onMessages are the commands in the menu of a message: any tool by way of a choice, those used most that take a
+// picture, and reporting it.
 func (l commandList) onMessages(v show.Voice) []chat.Command {
-	list := l.onPictures(v, l.limits.OnMessages)
+	room := l.limits.OnMessages
+	_, reports := l.bot.Find(reportCommand)
+	if reports && room > 1 {
+		room--
+	}
+	list := l.onPictures(v, room)
+	if room < l.limits.OnMessages {
+		list = append(list, chat.Command{Use: reportCommand, Name: v.Line("button.report"), Private: true, Localized: l.localizedName("button.report")})
+	}
 	for i := range list {
 		list[i].OnMessages = true
 	}

@@ -46,10 +46,13 @@ func Commands() []string {
 	return names
 }
 
-// rooms says which rooms are there that have commands.
-type rooms struct{ site, agent, missions, exports bool }
+// reportCommand is also in the menu of messages, on platforms that have one: there is no reply with a command on all of them.
+const reportCommand = "report"
 
-var allRooms = rooms{site: true, agent: true, missions: true, exports: true}
+// rooms says which rooms are there that have commands.
+type rooms struct{ site, agent, missions, exports, moderation bool }
+
+var allRooms = rooms{site: true, agent: true, missions: true, exports: true, moderation: true}
 
 // ownCommands is the table of the bot's own commands, in the order menus show them. They win over tools of the same name.
 // Those that tell what the operator says are always there: platforms ask for them, and people look for them. Those of a
@@ -87,6 +90,12 @@ func ownCommands(o turn.Operator, there rooms) turn.Commands {
 	}
 	if there.exports {
 		list = append(list, turn.Command{Name: "export", Do: told(menus.ExportCommand)})
+	}
+	if there.moderation {
+		list = append(list,
+			turn.Command{Name: reportCommand, Do: told(menus.ReportCommand), Inputs: registry.InputSchema{takesText("reason")}},
+			turn.Command{Name: "reports", Who: turn.ChatAdmins, Do: told(menus.ReportsCommand)},
+			turn.Command{Name: "appeal", Do: told(menus.AppealCommand), Inputs: registry.InputSchema{takesText("reason")}})
 	}
 	if there.missions {
 		list = append(list,

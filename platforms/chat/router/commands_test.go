@@ -59,3 +59,22 @@ func inEnglish(t *testing.T) show.Voice {
 	}
 	return show.Voice{Voice: texts.Voice("en")}
 }
+
+func TestReportIsInTheMenuOfMessages(t *testing.T) {
+	t.Parallel()
+	onMessages := func(there rooms) (uses string) {
+		limits := chat.CommandLimits{Max: 100, NameChars: 32, NamePattern: `[a-z0-9_]+`, DescriptionLimit: 100, OnMessages: 5}
+		for _, c := range (commandList{limits: limits, bot: ownCommands(turn.Operator{}, there)}).in(inEnglish(t), chat.ChatGroup) {
+			if c.OnMessages {
+				uses += c.Use + " "
+			}
+		}
+		return uses
+	}
+	if got := onMessages(rooms{moderation: true}); got != "use report " {
+		t.Errorf("the menu of a message has %q", got)
+	}
+	if got := onMessages(rooms{}); got != "use " {
+		t.Errorf("where nothing is reported it has %q", got)
+	}
+}

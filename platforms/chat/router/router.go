@@ -41,10 +41,11 @@ type Config struct {
 	Operator    turn.Operator
 	DefaultTool turn.Saying // see turn.Services
 	Example     func(language string) (turn.Example, error)
-	Agent       turn.Agent    // nil: no model is connected
-	Site        turn.Site     // nil: there is none
-	Missions    turn.Missions // nil: there are none
-	Exports     turn.Exports  // nil: nobody gets an archive
+	Agent       turn.Agent      // nil: no model is connected
+	Site        turn.Site       // nil: there is none
+	Missions    turn.Missions   // nil: there are none
+	Exports     turn.Exports    // nil: nobody gets an archive
+	Moderation  turn.Moderation // nil: nothing is reported
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
 	Acknowledged func(platform string, after time.Duration)
 
@@ -93,8 +94,8 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), inbox: inbox{cfg.Pool, d.Store().Writer, store.NewID()}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions, Exports: cfg.Exports,
-		Commands: ownCommands(cfg.Operator, rooms{site: cfg.Site != nil, agent: cfg.Agent != nil, missions: cfg.Missions != nil, exports: cfg.Exports != nil}), Log: cfg.Logger.With("component", "chat"),
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions, Exports: cfg.Exports, Moderation: cfg.Moderation,
+		Commands: ownCommands(cfg.Operator, rooms{site: cfg.Site != nil, agent: cfg.Agent != nil, missions: cfg.Missions != nil, exports: cfg.Exports != nil, moderation: cfg.Moderation != nil}), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}
 	r.process = claims.NewProcess(claims.ProcessConfig{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	runstore "github.com/signalbox/signalbox/runs/store"
 )
 
 // Deliveries records how far the delivery of each result has come.
@@ -67,6 +69,26 @@ func (d Deliveries) ShownIn(ctx context.Context, runIDs []string, shown chat.Mes
 		WHERE run_id = ANY($1::uuid[]) AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)',
 			jsonb_build_object('id', $2::text, 'chat', $3::text))
 		ORDER BY run_id DESC LIMIT 1`, runIDs, shown.ID, shown.Chat).Scan(&runID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the run that a message shows: %w", err)
+	}
+	return runID, nil
+}
+
+// reportable is for how long it is remembered which run a message shows to somebody who reports it, by the ids of runs.
+const reportable = 30 * 24 * time.Hour
+
+// RunShownIn gives the run of the last thirty days that a message shows, whoever asked for it, or "": in place of its status, or beside it.
+func (d Deliveries) RunShownIn(ctx context.Context, platform string, shown chat.MessageRef) (runID string, err error) {
+	err = d.pool.QueryRow(ctx, `
+		SELECT r.id::text FROM runs r LEFT JOIN chat_deliveries d ON d.run_id = r.id
+		WHERE r.id >= $4::uuid AND r.platform = $1 AND (
+			r.target #>> '{status,id}' = $2 AND r.target #>> '{status,chat}' = $3
+			OR jsonb_path_exists(d.parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)', jsonb_build_object('id', $2::text, 'chat', $3::text)))
+		ORDER BY r.id DESC LIMIT 1`, platform, shown.ID, shown.Chat, runstore.FirstID(time.Now().Add(-reportable))).Scan(&runID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -40,6 +41,7 @@ type Services struct {
 	Site        Site                                   // nil: there is none
 	Missions    Missions                               // nil: there are none
 	Exports     Exports                                // nil: nobody gets an archive
+	Moderation  Moderation                             // nil: nothing is reported
 	Commands    Commands                               // the bot's own
 	Log         *slog.Logger
 
@@ -114,6 +116,16 @@ type Missions interface {
 // Exports makes archives of everything that people have; *exports.Service is one.
 type Exports interface {
 	Request(ctx context.Context, accountID string) (exports.Export, error)
+}
+
+// Moderation takes reports of results, what admins decide about them in their chat, and appeals; *moderation.Service is one.
+type Moderation interface {
+	Report(ctx context.Context, r moderation.Report) error
+	Cases(ctx context.Context, here moderation.Place, most int) ([]moderation.Case, error)
+	Dismiss(ctx context.Context, d moderation.Decision) error
+	RemoveHere(ctx context.Context, d moderation.Decision) error
+	TakenDown(ctx context.Context, runID string) (bool, error)
+	Appeal(ctx context.Context, accountID, words string) error
 }
 
 // Example is a tried one: a tool, words for it, and what it made of them.

@@ -390,4 +390,29 @@ func TestSections(t *testing.T) {
 		}
 		operator.shows("/operator/audit", "post.replay", "It will be worked on.")
 	})
+	t.Run("of several choices for a row each has its button, and may ask for a text", func(t *testing.T) {
+		var chosen []console.Chosen
+		do := func(_ context.Context, c console.Chosen) (string, error) {
+			chosen = append(chosen, c)
+			return "It is answered.", nil
+		}
+		h := newHouse(t, console.Section{
+			Path: "letters", Title: "Letters", Table: func(context.Context, string) (console.Table, error) {
+				return console.Table{Columns: []string{"No."}, Rows: []console.Row{{Cells: []console.Cell{{Text: "17"}}, ID: "17"}}}, nil
+			},
+			Choices: []console.Choice{{Name: "drop", Button: "Drop", Says: "It is gone.", Do: do}, {Name: "answer", Button: "Answer", Says: "It is sent.", Text: "Words", Do: do}},
+		})
+		operator := h.operator()
+		operator.shows("/operator/letters", `href="/operator/letters/17/drop"`, `href="/operator/letters/17/answer"`)
+		operator.shows("/operator/letters/17/answer", "It is sent.", `name="text"`)
+		if status, body := operator.confirm("/operator/letters/17/answer", nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "expected a text") {
+			t.Errorf("without a text: %d %s", status, body)
+		}
+		if _, body := operator.confirm("/operator/letters/17/answer", url.Values{"text": {" dear Ann "}, "why": {"polite"}}); !strings.Contains(body, "It is answered.") {
+			t.Error(body)
+		}
+		if len(chosen) != 1 || chosen[0].ID != "17" || chosen[0].Text != "dear Ann" || chosen[0].Why != "polite" || chosen[0].By == "" {
+			t.Errorf("chosen was %+v", chosen)
+		}
+	})
 }

@@ -3,7 +3,9 @@ package console
 import (
 	"context"
 	"net/http"
+	"strings"
 
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -17,6 +19,8 @@ type Section struct {
 	Table func(ctx context.Context, view string) (Table, error)
 	// Deed can be done to rows; nil: none.
 	Deed *Deed
+	// Choices are what else can be done to rows, each by a button of its own.
+	Choices []Choice
 	// Alarm tells what needs an operator, "" while nothing does; nil: nothing ever does.
 	Alarm func(ctx context.Context) (string, error)
 }
@@ -35,7 +39,7 @@ type Table struct {
 // Row is a row of a Table.
 type Row struct {
 	Cells []Cell
-	ID    string // what the Section's Deed is done to; "": it can't be done to this row
+	ID    string // what the Section's Deed and Choices are done to; "": nothing can be done to this row
 }
 
 // Cell is a text, perhaps the id of a run, which leads to it, or with an address of ours that it leads to.
@@ -51,6 +55,26 @@ type Deed struct {
 	// Do does it to what the ids name, or to everything where there are none, and tells what it has done. A
 	// *registry.Error is for the operator to read.
 	Do func(ctx context.Context, ids ...string) (said string, err error)
+}
+
+// Choice is one of several things that can be done to a row of a Section. It is asked before. What Do calls takes it down in the audit log.
+type Choice struct {
+	Name   string // in addresses
+	Button string
+	Says   string // what happens, in a sentence
+	Danger bool
+	Text   string // the label of a text that is to be written; "": there is none
+	Hint   string // what the text is for
+	// Do does it and tells what it has done. A *registry.Error is for the operator to read.
+	Do func(ctx context.Context, c Chosen) (said string, err error)
+}
+
+// Chosen is a Choice that an operator has confirmed.
+type Chosen struct {
+	ID   string // of the row
+	By   string // the operator's account
+	Why  string // for the audit log
+	Text string
 }
 
 // everything stands in an address for all rows.
@@ -72,7 +96,7 @@ func (c *Console) section(s Section) pageHandler {
 			return err
 		}
 		for _, row := range v.Table.Rows {
-			v.Doable = v.Doable || s.Deed != nil && row.ID != ""
+			v.Doable = v.Doable || (s.Deed != nil || len(s.Choices) > 0) && row.ID != ""
 		}
 		return c.show(w, r, who, "section", view{Title: s.Title, Place: s.Path, Live: true, Data: v})
 	}
@@ -98,6 +122,9 @@ func (c *Console) sectionDeeds() []deed {
 		if s.Deed != nil {
 			list = append(list, s.deed())
 		}
+		for _, choice := range s.Choices {
+			list = append(list, s.choice(choice))
+		}
 	}
 	return list
 }
@@ -120,6 +147,28 @@ func (s Section) deed() deed {
 			}
 			said, err := d.Do(ctx, ids...)
 			return outcome{Action: s.Path + "." + d.Name, Says: said, To: back}, err
+		},
+	}
+}
+
+func (s Section) choice(c Choice) deed {
+	back := Root + s.Path
+	return deed{
+		path: s.Path + "/{id}/" + c.Name, place: s.Path,
+		plan: func(context.Context, string) (plan, error) {
+			p := plan{Title: s.Title + ": " + c.Button, Says: []string{c.Says}, Button: c.Button, Danger: c.Danger, Back: back}
+			if c.Text != "" {
+				p.Fields = []field{{Name: "text", Label: c.Text, Hint: c.Hint, Required: true, Long: true}}
+			}
+			return p, nil
+		},
+		do: func(ctx context.Context, o order) (outcome, error) {
+			text := strings.TrimSpace(o.Form.Get("text"))
+			if c.Text != "" && text == "" {
+				return outcome{}, registry.Errorf(registry.CodeInvalidInput, "%s: found nothing, expected a text.", c.Text)
+			}
+			said, err := c.Do(ctx, Chosen{ID: o.ID, By: o.Who.ID, Why: o.Why, Text: text})
+			return outcome{Says: said, To: back}, err
 		},
 	}
 }

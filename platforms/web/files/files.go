@@ -26,7 +26,7 @@ import (
 type Store interface {
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 	Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error)
-	OwnersOf(ctx context.Context, ref registry.Media) ([]string, error)
+	OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error)
 }
 
 // Config wires a Server. All of it is required.
@@ -106,13 +106,23 @@ var inlineTypes = map[string]bool{
 	"video/mp4": true, "video/webm": true, "audio/mpeg": true, "audio/flac": true, "audio/wav": true, "audio/ogg": true, "audio/mp4": true,
 }
 
-// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners.
+// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners. What was taken down is
+// served to its owner and to operators alone.
 func (s *Server) mayRead(r *http.Request, hash string) (bool, error) {
-	sig := []byte(r.PathValue("sig"))
-	if hmac.Equal(sig, []byte(s.cfg.Links.sign("", hash))) {
+	if hmac.Equal([]byte(r.PathValue("sig")), []byte(s.cfg.Links.sign("", hash))) {
 		return true, nil
 	}
-	owners, err := s.cfg.Store.OwnersOf(r.Context(), Scheme+hash)
+	ok, err := s.opens(r, hash, assets.Reader{})
+	if caller, known := door.Caller(r.Context()); known && !ok && err == nil {
+		return s.opens(r, hash, assets.Reader{Account: caller.ID, Operator: caller.Operator})
+	}
+	return ok, err
+}
+
+// opens reports whether the address carries the signature of somebody whose file it is to a reader.
+func (s *Server) opens(r *http.Request, hash string, reader assets.Reader) (bool, error) {
+	sig := []byte(r.PathValue("sig"))
+	owners, err := s.cfg.Store.OwnersOf(r.Context(), Scheme+hash, reader)
 	return slices.ContainsFunc(owners, func(owner string) bool { return hmac.Equal(sig, []byte(s.cfg.Links.sign(owner, hash))) }), err
 }
 

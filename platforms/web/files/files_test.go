@@ -36,7 +36,9 @@ func (one) Thumbnail(context.Context, registry.Media, int) (string, []byte, erro
 	return "", nil, assets.ErrNoThumbnail
 }
 
-func (one) OwnersOf(context.Context, registry.Media) ([]string, error) { return []string{"ann"}, nil }
+func (one) OwnersOf(context.Context, registry.Media, assets.Reader) ([]string, error) {
+	return []string{"ann"}, nil
+}
 
 // A browser that plays or saves a large file gets it from where it is kept; scripts, pictures and programs get it from here,
 // and a stranger's address leads nowhere.

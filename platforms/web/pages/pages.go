@@ -55,6 +55,7 @@ type Config struct {
 	Streams      *door.Streams
 	Gallery      Gallery           // finds results again; nil: there is no gallery
 	Shares       *Shares           // keeps which results are shown to anyone who has their link; nil: sharing is not offered
+	Reports      Reports           // takes reports of what is shared; nil: nothing is reported
 	ShareKey     []byte            // signs the links of what is shared
 	Landing      Landing           // what strangers are told
 	Examples     map[string][]byte // pictures that tools made, as JPEG files by the tools' ids
@@ -88,7 +89,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	money := spending{cfg.Users, cfg.Ledger}
 	form := &forms{shared: s, improves: cfg.Improves, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
-	share := &sharing{shared: s, shares: cfg.Shares, callers: cfg.Callers, key: cfg.ShareKey}
+	share := &sharing{shared: s, shares: cfg.Shares, reports: cfg.Reports, callers: cfg.Callers, key: cfg.ShareKey}
 	list := (&overview{shared: s, runs: cfg.Runs, sharing: share, strangers: cfg.Landing, buying: cfg.Buying, asks: cfg.Questions != nil}).routes()
 	list = append(list, form.routes()...)
 	list = append(list, (&settings{shared: s, forms: form, preferences: cfg.Users, presets: cfg.Users}).routes()...)

@@ -1,14 +1,17 @@
 package pages
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
@@ -17,20 +20,30 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
+// Reports takes reports of shared results: moderation.Service.
+type Reports interface {
+	Report(ctx context.Context, r moderation.Report) error
+}
+
 // sharing shows results to anyone who has their link.
 type sharing struct {
 	shared
 	shares  *Shares // nil: sharing is not offered
+	reports Reports // nil: nothing is reported
 	callers request.Callers
 	key     []byte // signs the links
 }
 
 func (s *sharing) routes() []door.Route {
-	return []door.Route{
+	list := []door.Route{
 		door.ForPeople("POST /run/{id}/share", door.Person, s.share),
 		door.ForPeople("POST /run/{id}/unshare", door.Person, s.unshare),
 		door.ForAll("GET /s/{link}", s.page),
 	}
+	if s.reports != nil {
+		list = append(list, door.ForVisitors("POST /s/{link}/report", s.report))
+	}
+	return list
 }
 
 func (s *sharing) on() bool { return s.shares != nil }
@@ -105,6 +118,8 @@ type sharePage struct {
 	Results []result
 	Picture string // absolute address, for previews in chats
 	Address string
+	Report  string              // where it is reported; empty: it is not
+	Reasons []moderation.Reason // to choose from
 }
 
 // page shows a shared run to anybody.
@@ -126,12 +141,42 @@ func (s *sharing) page(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *sharing) view(r *http.Request) (sharePage, error) {
+// opened gives the id of the link that a request's address has, and its run.
+func (s *sharing) opened(r *http.Request) (id, runID string, err error) {
 	id, signature, _ := strings.Cut(r.PathValue("link"), ".")
 	if s.shares == nil || !hmac.Equal([]byte(signature), []byte(s.sign(id))) {
-		return sharePage{}, errNotShared
+		return "", "", errNotShared
 	}
-	runID, err := s.shares.run(r.Context(), id)
+	runID, err = s.shares.run(r.Context(), id)
+	return id, runID, err
+}
+
+// report takes what a visitor, signed in or not, says is wrong with a shared result.
+func (s *sharing) report(w http.ResponseWriter, r *http.Request) error {
+	id, runID, err := s.opened(r)
+	if errors.Is(err, errNotShared) {
+		return runs.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	reason := moderation.Reason(r.PostFormValue("reason"))
+	if !slices.Contains(moderation.Reasons[:], reason) {
+		return registry.Errorf(registry.CodeInvalidInput, "reason: found %.40q, expected one of %v", reason, moderation.Reasons)
+	}
+	who, _ := door.Caller(r.Context())
+	err = s.reports.Report(r.Context(), moderation.Report{
+		RunID: runID, By: who.ID, Where: moderation.Place{Platform: "web"}, Reason: reason, Words: r.PostFormValue("words"),
+	})
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, s.path(id)+"?done=reported", http.StatusSeeOther)
+	return nil
+}
+
+func (s *sharing) view(r *http.Request) (sharePage, error) {
+	id, runID, err := s.opened(r)
 	if err != nil {
 		return sharePage{}, err
 	}
@@ -142,6 +187,9 @@ func (s *sharing) view(r *http.Request) (sharePage, error) {
 	page := sharePage{Tool: run.Tool.DisplayName, About: render.Purpose(run.Tool.Description), Address: s.door.Site.Absolute(r, s.path(id))}
 	if t, ok := s.tools.snapshot().Resolve(run.Tool.ToolID); ok && t.ListedFor(registry.Everyone) {
 		page.ToolID = t.ToolID
+	}
+	if s.reports != nil {
+		page.Report, page.Reasons = s.path(id)+"/report", moderation.Reasons[:]
 	}
 	for _, o := range run.Outputs {
 		page.Results = append(page.Results, s.views.result(run, o))

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -26,11 +27,14 @@ type Shares struct {
 // NewShares gives the shares in pool's database.
 func NewShares(pool *pgxpool.Pool) *Shares { return &Shares{pool: pool} }
 
-// share gives the id of a run's link, and makes one where there is none.
+// share gives the id of a run's link, and makes one where there is none. What was taken down is not shared again.
 func (s *Shares) share(ctx context.Context, runID string) (id string, err error) {
 	err = s.pool.QueryRow(ctx, `
-		INSERT INTO web_shares (id, run_id) VALUES ($1, $2)
+		INSERT INTO web_shares (id, run_id) SELECT $1::text, $2::uuid WHERE NOT EXISTS (SELECT FROM moderation_takedowns WHERE run_id = $2::uuid)
 		ON CONFLICT (run_id) DO UPDATE SET run_id = excluded.run_id RETURNING id`, strings.ToLower(rand.Text()), runID).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", registry.Say(registry.CodeInvalidInput, said.ResultTakenDown)
+	}
 	if err != nil {
 		return "", fmt.Errorf("share run %s: %w", runID, err)
 	}
@@ -102,7 +106,12 @@ func (s *Shares) TurnLanding(ctx context.Context, link string) (on bool, err err
 
 // revoke takes a run's link back. One that has none is no error.
 func (s *Shares) revoke(ctx context.Context, runID string) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM web_shares WHERE run_id = $1`, runID); err != nil {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return Unshare(ctx, tx, runID) })
+}
+
+// Unshare takes a run's link back in a transaction. One that has none is no error.
+func Unshare(ctx context.Context, tx pgx.Tx, runID string) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM web_shares WHERE run_id = $1`, runID); err != nil {
 		return fmt.Errorf("take back the link of run %s: %w", runID, err)
 	}
 	return nil

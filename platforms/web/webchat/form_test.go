@@ -51,8 +51,8 @@ func (r houseRuns) PutMedia(ctx context.Context, accountID string, content io.Re
 	return r.files.Keep(ctx, content, assets.Meta{Name: name, Owner: accountID, Kind: assets.Upload})
 }
 
-func (r houseRuns) OwnersOf(ctx context.Context, ref registry.Media) ([]string, error) {
-	return assets.Owners(ctx, r.pool, assets.Ref(ref))
+func (r houseRuns) OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error) {
+	return assets.Owners(ctx, r.pool, assets.Ref(ref), reader)
 }
 
 func (r houseRuns) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {

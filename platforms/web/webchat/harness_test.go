@@ -134,8 +134,8 @@ type pagesRuns struct {
 	pool *pgxpool.Pool
 }
 
-func (r pagesRuns) OwnersOf(ctx context.Context, ref registry.Media) ([]string, error) {
-	return assets.Owners(ctx, r.pool, assets.Ref(ref))
+func (r pagesRuns) OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error) {
+	return assets.Owners(ctx, r.pool, assets.Ref(ref), reader)
 }
 
 func (r pagesRuns) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {

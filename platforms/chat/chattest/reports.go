@@ -1,0 +1,129 @@
+package chattest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/moderation"
+	"github.com/signalbox/signalbox/platforms/chat/show"
+	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/runs"
+)
+
+// reports are about results that people report, and what comes of it.
+func reports() map[string]func(*scene) {
+	return map[string]func(*scene){
+		"a result is reported in a group, and removed by those who run it": reportInGroup,
+		"who is muted runs nothing until an appeal is granted":             mutedAppeals,
+	}
+}
+
+// newModeration takes reports; one strike mutes.
+func (w *World) newModeration(deliverer *show.Deliverer) turn.Moderation {
+	if !w.Reports {
+		return nil
+	}
+	var err error
+	w.Moderation, err = moderation.New(moderation.Config{
+		Pool: w.Pool, People: w.People, Runs: w.Runs,
+		Rule:     func() moderation.Rule { return moderation.Rule{Strikes: 1, Within: time.Hour, Mute: time.Hour} },
+		Withdraw: func(ctx context.Context, run runs.Run) error { return deliverer.Remove(ctx, run, runs.AllOutputs) },
+		Unshare:  func(context.Context, pgx.Tx, string) error { return nil },
+		Tell:     func(context.Context, moderation.Notice) error { return nil },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.Moderation
+}
+
+// reporting is a group in which reports are taken, with a result of Anna's.
+func (s *scene) reporting() (Room, Seen) {
+	s.t.Helper()
+	group := s.group()
+	if group.none() {
+		return group, Seen{}
+	}
+	s.Reports = true
+	s.Restart()
+	s.sayIn(group, "/painter a cat")
+	s.Succeed(s.Call(0), PictureOutput("picture"))
+	m := s.AwaitMedia(group, "a cat")
+	s.Idle()
+	return group, m
+}
+
+func reportInGroup(s *scene) {
+	group, result := s.reporting()
+	if group.none() {
+		return
+	}
+	s.benSays(group, "/report")
+	s.AwaitText(group, "Reply with /report to the result")
+	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: "/report mine", ReplyTo: result.ID})
+	s.AwaitText(group, "This is your own result")
+	s.bensReport(group, result)
+	m := s.Await(group, "reasons", func(m Seen) bool { return m.contains("What is wrong with it?") && m.shows("Spam") })
+	s.pressBy(s.ben, group, m, "Spam")
+	s.AwaitText(group, "Those who run this will look at it.")
+	s.benSays(group, "/reports")
+	s.AwaitText(group, "Only those who run this chat")
+	s.sayIn(group, "/reports")
+	m = s.AwaitText(group, "Reported here: a result of Painter. Reports: 1. Spam")
+	s.pressIn(group, m, "Remove it here")
+	s.AwaitText(group, "The result is removed from this chat.")
+	s.eventually("removal", func() bool {
+		return !slices.ContainsFunc(s.Harness.Messages(s.t, group), func(m Seen) bool { return m.ID == result.ID })
+	})
+	s.sayIn(group, "/reports")
+	s.AwaitText(group, "Nothing that was reported here waits")
+}
+
+// bensReport reports a result without words: by the menu of its message, where there is one.
+func (s *scene) bensReport(group Room, result Seen) {
+	s.t.Helper()
+	if s.Caps.Commands.OnMessages == 0 {
+		s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: "/report", ReplyTo: result.ID})
+		return
+	}
+	menu := extra[MessageMenu](s)
+	s.eventually("entry to report", func() bool { return slices.Contains(menu.Entries(s.t), "Report") })
+	s.Handled()
+	menu.UseOn(s.t, s.ben, group, result.ID, "Report")
+}
+
+func mutedAppeals(s *scene) {
+	group, result := s.reporting()
+	if group.none() {
+		return
+	}
+	s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: "/report my face", ReplyTo: result.ID})
+	s.AwaitText(group, "Those who run this will look at it.")
+	s.sayIn(group, "/reports")
+	s.AwaitText(group, "Something else", "my face")
+	run := s.LastRun()
+	if err := s.Moderation.TakeDown(s.t.Context(), moderation.Decision{RunID: run.ID, By: "console"}, true); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("/painter a dog")
+	s.AwaitText(s.room, "may run nothing until", "/appeal")
+	s.say("/balance")
+	s.AwaitText(s.room, "to spend")
+	s.say("/appeal it was drawn")
+	s.AwaitText(s.room, "Your appeal is on its way.")
+	appeals, err := s.Moderation.Appeals(s.t.Context())
+	if err != nil || len(appeals) != 1 || appeals[0].AccountID != run.AccountID || appeals[0].Words != "it was drawn" {
+		s.t.Fatalf("the appeals are %+v, %v", appeals, err)
+	}
+	if n := s.CountRuns(); n != 1 {
+		s.t.Errorf("%d runs, want the one before the mute", n)
+	}
+	if err := s.Moderation.Answer(s.t.Context(), "console", appeals[0].ID, true, "Right."); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("/painter a bird")
+	s.input(s.Call(1), "prompt", "a bird")
+}
