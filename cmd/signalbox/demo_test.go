@@ -13,7 +13,9 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/demo"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/browsertest"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 func TestDemo(t *testing.T) {
@@ -23,13 +25,16 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.DataDir, s.ListenAddr, s.WorkflowsDir = t.TempDir(), "127.0.0.1:0", t.TempDir()
-	a := startApp(t, s)
+	s.DatabaseURL = postgrestest.DSN(postgrestest.New(t))
 	now, done, count := time.Now(), 0, 24
 	if os.Getenv("SCREENSHOTS_DIR") != "" {
-		count = 48 // pictures for the documents show a fuller house
+		count = 48 // pictures for the documents show a fuller house, in full size
+	} else if err := os.CopyFS(s.WorkflowsDir, workflowstest.Small(t)); err != nil {
+		t.Fatal(err)
 	}
+	a := startApp(t, s)
 	filled, err := demo.Fill(t.Context(), demo.Config{
-		Pool: a.db.Pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 2 * time.Minute, Count: count, Done: func() { done++ },
+		Pool: a.db.Pool, Users: a.users, Ledger: a.ledger, Runs: a.runs, Now: now, AtMost: 10 * time.Minute, Count: count, Done: func() { done++ },
 	})
 	if err != nil || filled.Runs != count || done != count || filled.People < 5 {
 		t.Fatalf("%+v, %d told: %v", filled, done, err)

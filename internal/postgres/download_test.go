@@ -33,18 +33,26 @@ func TestFetchedProgramsWork(t *testing.T) {
 	dir := newDir(t)
 	d := Download{MirrorURL: mirror.URL, CacheDir: filepath.Join(dir, "cache")}
 	user := serverUser(t, dir)
+	group, ctx := errgroup.WithContext(t.Context())
 	var watched counter
-	var size atomic.Int64
+	var size, begun atomic.Int64
+	both := make(chan struct{})
 	d.Progress = func(bytes int64) io.Writer {
 		size.Store(bytes)
+		if begun.Add(1) == 2 {
+			close(both)
+		}
+		select {
+		case <-both: // neither has a result that the other could find
+		case <-ctx.Done():
+		}
 		return &watched
 	}
 
 	// Two programs that start together may both fetch.
-	var group errgroup.Group
 	for range 2 {
 		group.Go(func() error {
-			_, err := d.fetch(t.Context(), 0, user)
+			_, err := d.fetch(ctx, 0, user)
 			return err
 		})
 	}
