@@ -65,6 +65,7 @@ func scanTool(row pgx.CollectableRow) (registry.Tool, error) {
 		return registry.Tool{}, err
 	}
 	tool, err := registry.DecodeTool(raw)
+	tool.Owner = owner
 	if err != nil {
 		return tool, err
 	}
