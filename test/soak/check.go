@@ -19,7 +19,7 @@ import (
 
 // check counts what became of everything that was ordered, and prints it. Its errors tell what was lost, doubled or is wrong in the books.
 func (h *house) check(ctx context.Context, c *crowd, out io.Writer) error {
-	return errors.Join(h.checkRuns(ctx, c, out), h.checkChats(ctx, c, out), h.checkOrders(ctx, c), h.checkBooks(ctx, out), h.tellProcesses(out))
+	return errors.Join(h.checkRuns(ctx, c, out), h.checkChats(ctx, c, out), h.checkOrders(ctx, c, out), h.checkBooks(ctx, out), h.tellProcesses(out))
 }
 
 // checkRuns expects a run for each order, and that those which failed say why.
@@ -59,6 +59,7 @@ func (h *house) checkRuns(ctx context.Context, c *crowd, out io.Writer) error {
 // checkChats expects one answer for each command: the result, an offer to show it again where a kill cut its sending off, or why there is none.
 func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
 	var commands, pictures, offers, refused, beside int
+	var why []string
 	for _, p := range c.people {
 		succeeded, all, err := h.runsOf(ctx, p)
 		if err != nil {
@@ -76,6 +77,7 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 				wrong = errors.Join(wrong, fmt.Errorf("%v has %d results", m, a.pictures))
 			case a.pictures+a.offers == 0:
 				refused++
+				why = append(why, a.texts...)
 			}
 			if a.pictures+a.offers > 0 {
 				shown++
@@ -89,6 +91,9 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 		}
 	}
 	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not; %d texts stand beside a result\n", commands, pictures, offers, refused, beside)
+	for _, text := range why[:min(len(why), 3)] {
+		fmt.Fprintf(out, "  such as %.300s\n", text)
+	}
 	return wrong
 }
 
@@ -99,7 +104,8 @@ func (h *house) runsOf(ctx context.Context, p *person) (succeeded, all int, err 
 }
 
 // checkOrders expects that each order is the run that it was answered with, that it was told of once, and that its picture can be had.
-func (h *house) checkOrders(ctx context.Context, c *crowd) (wrong error) {
+func (h *house) checkOrders(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
+	orders, repeats := 0, 0
 	for _, k := range c.customers {
 		for once, id := range k.orders {
 			var known string
@@ -108,12 +114,17 @@ func (h *house) checkOrders(ctx context.Context, c *crowd) (wrong error) {
 				wrong = errors.Join(wrong, fmt.Errorf("order %s was answered with run %s and is %q; %v", once, id, known, err))
 				continue
 			}
+			orders++
+			for _, n := range k.told[id] {
+				repeats += n - 1
+			}
 			if n := len(k.told[id]); n > 1 {
 				wrong = errors.Join(wrong, fmt.Errorf("of the end of run %s there were %d messages", id, n))
 			}
 			wrong = errors.Join(wrong, h.fetch(ctx, k, id))
 		}
 	}
+	fmt.Fprintf(out, "API: %d orders, each told of once; %d messages came again with the same id\n", orders, repeats)
 	return wrong
 }
 

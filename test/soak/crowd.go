@@ -46,7 +46,7 @@ type customer struct {
 	orders    map[string]string // the run that each key became
 
 	mu   sync.Mutex
-	told map[string]map[string]bool // the messages that a run is over, by run
+	told map[string]map[string]int // how often each message came that a run is over, by run and message
 }
 
 func newCrowd(ctx context.Context, h *house, pause time.Duration) (*crowd, error) {
@@ -57,7 +57,7 @@ func newCrowd(ctx context.Context, h *house, pause time.Duration) (*crowd, error
 		c.people = append(c.people, p)
 	}
 	for i := range customers {
-		k := &customer{name: fmt.Sprint("customer", i), rng: rand.New(rand.NewPCG(h.rng.Uint64(), 2)), orders: map[string]string{}, told: map[string]map[string]bool{}}
+		k := &customer{name: fmt.Sprint("customer", i), rng: rand.New(rand.NewPCG(h.rng.Uint64(), 2)), orders: map[string]string{}, told: map[string]map[string]int{}}
 		c.customers = append(c.customers, k)
 		k.hook = httptest.NewServer(http.HandlerFunc(k.hear))
 		first := h.processes[0]
@@ -130,9 +130,9 @@ func (k *customer) hear(_ http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.told[m.Data.RunID] == nil {
-		k.told[m.Data.RunID] = map[string]bool{}
+		k.told[m.Data.RunID] = map[string]int{}
 	}
-	k.told[m.Data.RunID][r.Header.Get("webhook-id")] = true
+	k.told[m.Data.RunID][r.Header.Get("webhook-id")]++
 }
 
 func (k *customer) untold() (runs []string) {
