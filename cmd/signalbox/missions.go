@@ -20,7 +20,7 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 			return a.chat.tell.Mission(ctx, a.runs, m, waits)
 		},
 		MaxBatch: func() int { return a.rules.Number(houserules.BatchRuns) },
-		Logger:   a.log, Metrics: a.metrics,
+		Logger:   a.log, Metrics: a.metrics, Now: a.clock.Now,
 	})
 	if err != nil {
 		return err

@@ -214,7 +214,7 @@ func (a *app) startSchedules() error {
 			return a.groupWallets().Tend(ctx, a.chat.router.PartyOver)
 		},
 	})
-	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, jobs...)
+	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log, Now: a.clock.Now}, jobs...)
 	if err != nil {
 		return err
 	}

@@ -18,12 +18,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 )
 
 func main() {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	o := options{root: ".", seed: uint64(time.Now().UnixNano())}
 	flag.DurationVar(&o.length, "for", 30*time.Minute, "length of the load and the faults")
