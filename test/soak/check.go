@@ -58,7 +58,7 @@ func (h *house) checkRuns(ctx context.Context, c *crowd, out io.Writer) error {
 
 // checkChats expects one answer for each command: the result, an offer to show it again where a kill cut its sending off, or why there is none.
 func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
-	var commands, pictures, offers, refused, beside int
+	var commands, pictures, offers, refused, sorry, beside int
 	var why []string
 	for _, p := range c.people {
 		succeeded, all, err := h.runsOf(ctx, p)
@@ -70,7 +70,7 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 		for _, m := range p.commands {
 			a := answered[m.ID]
 			if a == nil {
-				continue // told by crowd.end
+				continue // apologised for, or crowd.end says so
 			}
 			switch {
 			case a.pictures > 1:
@@ -86,11 +86,12 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			pictures, offers = pictures+a.pictures, offers+a.offers
 		}
 		commands += len(p.commands)
+		sorry += apologies(h.telegram, p.user.Private())
 		if all > len(p.commands) || shown < succeeded {
 			wrong = errors.Join(wrong, fmt.Errorf("%d commands of %s became %d runs, %d of them succeeded and %d were shown", len(p.commands), p.user.Name(), all, succeeded, shown))
 		}
 	}
-	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not; %d texts stand beside a result\n", commands, pictures, offers, refused, beside)
+	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not, %d apologies; %d texts stand beside a result\n", commands, pictures, offers, refused, sorry, beside)
 	for _, text := range why[:min(len(why), 3)] {
 		fmt.Fprintf(out, "  such as %.300s\n", text)
 	}
@@ -191,9 +192,4 @@ func (h *house) tellProcesses(out io.Writer) error {
 		fmt.Fprintf(out, "%d processes ended by themselves: %.300s\n", n, words)
 	}
 	return nil
-}
-
-func tail(text string, n int) string {
-	lines := strings.Split(text, "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

@@ -28,6 +28,9 @@ func skewed(by time.Duration, process int) string {
 }
 
 func build(ctx context.Context, o options, dir string) (string, error) {
+	if o.program != "" {
+		return o.program, nil
+	}
 	if o.skew == 0 {
 		return program.Build(ctx, o.root, dir)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,7 +92,7 @@ func (p *person) write(ctx context.Context, tg *telegramtest.Server, pause time.
 			return
 		case <-tick.C:
 		}
-		if len(p.commands)-len(answersIn(tg, p.user.Private())) < open {
+		if len(p.unanswered(tg)) < open {
 			p.commands = append(p.commands, p.user.Send(p.user.Private(), fmt.Sprintf("/wallpaper width=%d", 64+len(p.commands)%64)))
 		}
 	}
@@ -170,11 +171,8 @@ func (c *crowd) missing(ctx context.Context) (what string, err error) {
 		return what, err
 	}
 	for _, p := range c.people {
-		answered := answersIn(c.house.telegram, p.user.Private())
-		for _, m := range p.commands {
-			if answered[m.ID] == nil {
-				return fmt.Sprintf("no answer to %v\n%s", m, tail(c.house.telegram.Transcript(p.user.Private()), 20)), nil
-			}
+		if left := p.unanswered(c.house.telegram); len(left) > 0 {
+			return fmt.Sprintf("no answer to %v\n%s", left, c.house.telegram.Transcript(p.user.Private())), nil
 		}
 	}
 	for _, k := range c.customers {
@@ -190,6 +188,28 @@ type answers struct {
 	pictures int
 	offers   int // to show a result that may have been shown
 	texts    []string
+	waits    bool // a text says that the run goes on
+}
+
+// unanswered are the commands that something is still to come of. An apology that nothing could be shown for quotes no command in a chat of two.
+func (p *person) unanswered(tg *telegramtest.Server) (list []telegramtest.Message) {
+	all := answersIn(tg, p.user.Private())
+	for _, m := range p.commands {
+		if a := all[m.ID]; a == nil || a.waits && a.pictures+a.offers == 0 {
+			list = append(list, m)
+		}
+	}
+	return list[min(apologies(tg, p.user.Private()), len(list)):]
+}
+
+// apologies counts the messages that say that something failed, and answer no command in particular.
+func apologies(tg *telegramtest.Server, chat *telegramtest.Chat) (n int) {
+	for _, m := range tg.History(chat) {
+		if m.From == nil && m.ReplyTo == 0 && strings.Contains(m.String(), "went wrong") {
+			n++
+		}
+	}
+	return n
 }
 
 // answersIn groups what the bot answered by the command it answers.
@@ -211,7 +231,8 @@ func answersIn(tg *telegramtest.Server, chat *telegramtest.Chat) map[int]*answer
 		case offer:
 			a.offers++
 		default:
-			a.texts = append(a.texts, m.String())
+			_, cancels := m.Button("Cancel")
+			a.texts, a.waits = append(a.texts, m.String()), a.waits || cancels
 		}
 	}
 	return all

@@ -232,6 +232,15 @@ func (h *house) violations() error {
 	return nil
 }
 
+// said is what the processes logged last.
+func (h *house) said() error {
+	var all error
+	for i, p := range h.processes {
+		all = errors.Join(all, fmt.Errorf("process %d said last:\n%s", i, p.Log()))
+	}
+	return all
+}
+
 // mend has everything work again.
 func (h *house) mend() {
 	for _, l := range h.links() {

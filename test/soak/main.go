@@ -31,6 +31,7 @@ func main() {
 	flag.IntVar(&o.processes, "processes", 4, "processes of the house; the first is never killed")
 	flag.DurationVar(&o.skew, "skew", 2*time.Minute, "how far the clocks of every other process are off; 0 builds the program as it is")
 	flag.DurationVar(&o.pause, "pause", 700*time.Millisecond, "between two orders of one person or program")
+	flag.StringVar(&o.program, "program", "", "the built program, with a clock that is off by -skew; empty: it is built")
 	flag.Uint64Var(&o.seed, "seed", o.seed, "of what is random")
 	flag.Parse()
 	if err := run(ctx, o, os.Stdout); err != nil {
@@ -41,6 +42,7 @@ func main() {
 
 type options struct {
 	root      string // of the project
+	program   string // the built one, if there is one
 	length    time.Duration
 	processes int
 	skew      time.Duration
@@ -88,7 +90,7 @@ func soak(ctx context.Context, t testing.TB, o options, out io.Writer) (err erro
 	ending, cancel := context.WithTimeout(ctx, rest)
 	defer cancel()
 	if err := crowd.end(ending); err != nil {
-		return errors.Join(err, h.check(ctx, crowd, out))
+		return errors.Join(err, h.check(ctx, crowd, out), h.said())
 	}
 	return errors.Join(h.check(ctx, crowd, out), watched.check(out), h.violations())
 }

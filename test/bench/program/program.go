@@ -200,7 +200,7 @@ type lastLines struct {
 	text string
 }
 
-const kept = 16 << 10
+const kept = 64 << 10
 
 // Write takes what a process says.
 func (l *lastLines) Write(b []byte) (int, error) {
