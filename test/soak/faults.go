@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +32,10 @@ func (h *house) hurt(ctx context.Context, out io.Writer) {
 	count := map[string]int{}
 	for told := time.Now(); h.pass(ctx, atMost); {
 		name := names[h.rng.IntN(len(names))]
-		count[strings.TrimSpace(name)]++
+		if h.rng.IntN(2) == 0 { // whatever else is wrong
+			name = "process killed"
+		}
+		count[name]++
 		if err := harms[name](ctx); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(out, "%s: %v\n", name, err)
 		}
@@ -61,7 +63,6 @@ func (h *house) pass(ctx context.Context, atMost time.Duration) bool {
 func (h *house) harms() map[string]func(context.Context) error {
 	all := map[string]func(context.Context) error{
 		"process killed":    h.killOne,
-		"process killed ":   h.killOne, // the commonest of all
 		"processes killed":  h.killAll,
 		"database killed":   h.killDatabase,
 		"database restarts": h.restartDatabase,

@@ -46,7 +46,7 @@ const (
 	// bar is how soon the program must work again.
 	bar = 10 * time.Second
 	// patience bounds one recovery.
-	patience = 2 * time.Minute
+	patience = time.Minute
 	// within is the time after a recovery in which the program is killed.
 	within = 700 * time.Millisecond
 	pause  = 50 * time.Millisecond // between two tries
@@ -184,7 +184,7 @@ func (s *siege) complete(ctx context.Context, key, once string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("order %s: %w", once, errors.Join(ctx.Err(), err))
+			return fmt.Errorf("order %s, run %s is %s: %w\n%s", once, run.RunID, run.Status, errors.Join(ctx.Err(), err), s.Log())
 		}
 	}
 }
