@@ -54,7 +54,7 @@ func parse(args []string) (o options, err error) {
 	list := flags.String("processes", "1,2,4", "numbers of processes, the baseline first")
 	seconds := flags.Float64("seconds", 3, "length of each measurement")
 	flags.IntVar(&o.rounds, "rounds", 3, "measurements of each number of processes")
-	flags.IntVar(&o.clients, "clients", 16, "programs that order, each one thing after the other")
+	flags.IntVar(&o.clients, "clients", 16, "programs for each process that order, each one thing after the other")
 	flags.IntVar(&o.pace, "pace", 40, "orders a second where the first answer is measured")
 	if err := flags.Parse(args); err != nil {
 		return o, err
