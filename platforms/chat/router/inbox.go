@@ -25,6 +25,7 @@ type inbox struct {
 	pool     *pgxpool.Pool
 	writer   *postgres.Writer
 	claimant string // the Router that handles what is stored here
+	doubt    *doubt
 }
 
 // store keeps the updates that were not received before and returns those.
@@ -37,6 +38,8 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 		}
 		ids[i], bodies[i] = u.ID, string(raw)
 	}
+	b.doubt.storing.RLock()
+	defer b.doubt.storing.RUnlock()
 	var stored []string
 	err := b.writer.Do(ctx, func(batch *pgx.Batch) {
 		batch.Queue(`
@@ -50,8 +53,10 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 			})
 	})
 	if err != nil {
+		b.doubt.add(platform, updates)
 		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
 	}
+	b.doubt.settle(platform, stored)
 	return fresh(platform, updates, stored), nil
 }
 
