@@ -52,6 +52,9 @@ func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
 	if _, _, err := h.load(ctx, len(h.keys), warmUp); err != nil { // fills caches
 		return m, err
 	}
+	if m.idle, err = h.idle(ctx); err != nil {
+		return m, err
+	}
 	before, err := h.cpu(ctx)
 	if err != nil {
 		return m, err
@@ -205,6 +208,17 @@ func (h *house) wait(ctx context.Context, pace int, length time.Duration) ([]tim
 	all.Wait()
 	slices.Sort(waits)
 	return waits, errors.Join(failed...)
+}
+
+// idle is the processor time in a second without an order.
+func (h *house) idle(ctx context.Context) (time.Duration, error) {
+	before, err := h.cpu(ctx)
+	if err != nil {
+		return 0, err
+	}
+	time.Sleep(warmUp)
+	after, err := h.cpu(ctx)
+	return time.Duration(float64(after-before) / warmUp.Seconds()), err
 }
 
 // cpu is the processor time of the processes and of the database so far.

@@ -140,12 +140,13 @@ func atOnce(w http.ResponseWriter, _ *http.Request) {
 type measured struct {
 	perSecond  float64
 	cpu        time.Duration // of each run, program and database together
+	idle       time.Duration // the same in a second without runs
 	half, most time.Duration // that the first answer took: of half the orders, and of 95 of 100
 }
 
 // report prints the medians of the rounds, and fails where a run is dearer with several processes.
 func report(o options, rounds []map[int]measured, out io.Writer) error {
-	fmt.Fprintf(out, "%9s %8s %10s %12s %10s %14s %10s %10s\n", "processes", "runs/s", "ratio", "run cpu us", "ratio", "answer p50 ms", "ratio", "p95 ratio")
+	fmt.Fprintf(out, "%9s %8s %10s %12s %10s %12s %14s %10s %10s\n", "processes", "runs/s", "ratio", "run cpu us", "ratio", "idle ms/s", "answer p50 ms", "ratio", "p95 ratio")
 	var dear error
 	for _, n := range o.processes {
 		of := func(f func(m, base measured) float64) float64 {
@@ -157,9 +158,10 @@ func report(o options, rounds []map[int]measured, out io.Writer) error {
 			return all[(len(all)-1)/2]
 		}
 		cpu := of(func(m, base measured) float64 { return float64(m.cpu) / float64(base.cpu) })
-		fmt.Fprintf(out, "%9d %8.0f %10.2f %12.0f %10.2f %14.1f %10.2f %10.2f\n", n,
+		fmt.Fprintf(out, "%9d %8.0f %10.2f %12.0f %10.2f %12.1f %14.1f %10.2f %10.2f\n", n,
 			of(func(m, _ measured) float64 { return m.perSecond }), of(func(m, base measured) float64 { return m.perSecond / base.perSecond }),
 			of(func(m, _ measured) float64 { return float64(m.cpu.Microseconds()) }), cpu,
+			of(func(m, _ measured) float64 { return float64(m.idle.Microseconds()) / 1000 }),
 			of(func(m, _ measured) float64 { return float64(m.half.Microseconds()) / 1000 }),
 			of(func(m, base measured) float64 { return float64(m.half) / float64(base.half) }),
 			of(func(m, base measured) float64 { return float64(m.most) / float64(base.most) }))
