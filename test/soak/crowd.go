@@ -101,21 +101,21 @@ func (p *person) write(ctx context.Context, tg *telegramtest.Server, pause time.
 // order places orders at random processes. One that was begun is repeated, with its key, until it is answered.
 func (k *customer) order(ctx context.Context, at []*process, pause time.Duration) {
 	again := time.NewTicker(pause)
-	for ctx.Err() == nil {
-		once := fmt.Sprintf("%s-%d", k.name, len(k.orders))
+	for n := 0; ctx.Err() == nil; n++ {
+		once := fmt.Sprintf("%s-%d", k.name, n)
 		for k.orders[once] == "" {
 			<-again.C
-			k.orders[once] = k.place(at[k.rng.IntN(len(at))], once)
+			k.orders[once] = k.place(at[k.rng.IntN(len(at))], once, 64+n%64)
 		}
 	}
 }
 
 // place gives the run's id; none where there was no answer, or one that says to try again.
-func (k *customer) place(at *process, once string) string {
+func (k *customer) place(at *process, once string, width int) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	var run struct{ RunID string }
-	inputs := map[string]any{"inputs": map[string]any{"width": 64 + len(k.orders)%64}}
+	inputs := map[string]any{"inputs": map[string]any{"width": width}}
 	if at.Call(ctx, program.Request{Method: http.MethodPost, Path: "/api/run/wallpaper", Key: k.key, Once: once, Body: inputs}, &run) != nil {
 		return ""
 	}
