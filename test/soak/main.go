@@ -7,7 +7,7 @@
 //	go run ./test/soak [-for 30m] [-processes 4] [-skew 2m] [-pause 700ms] [-seed 1]
 //
 // It is called from the project's root, and builds the program, for -skew with a clock that is off (see clock.go). Telegram, the engines and the store of files are the strict simulators
-// of the tests, in this process. TestSoak is a short form of it.
+// of the tests, in this process.
 package main
 
 import (
