@@ -68,11 +68,16 @@ func smallWorkflows(t *testing.T) string {
 // it again each time. Now and then its database server is killed with it.
 func (s *siege) kills(n int) {
 	s.t.Helper()
+	var took []time.Duration // from kills to being ready again
+	killed := time.Time{}
 	for i := range n {
 		after := time.Duration(s.rng.Int64N(int64(900 * time.Millisecond)))
 		starting := s.rng.IntN(6) == 0
 		if !starting {
 			s.p.awaitReady()
+			if i > 0 {
+				took = append(took, time.Since(killed))
+			}
 		}
 		select {
 		case <-s.p.ended:
@@ -82,11 +87,16 @@ func (s *siege) kills(n int) {
 		if s.rng.IntN(5) == 0 {
 			s.killDatabase()
 		}
+		killed = time.Now()
 		s.p.cmd.Process.Kill()
 		s.p.awaitEnd()
 		s.p = launch(s.t, s.spec) // at once: the next start copes with what the last has left
 	}
 	s.p.awaitReady()
+	slices.Sort(took)
+	if len(took) > 0 {
+		s.t.Logf("ready again after %d of the kills: median %v, p95 %v, worst %v", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
+	}
 }
 
 func (s *siege) killDatabase() {
