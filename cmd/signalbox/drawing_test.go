@@ -120,8 +120,9 @@ func (r ended) answer(t *testing.T) (a struct {
 
 // fakePenpot is a plugin that is paired by a code, and notes what it is to draw.
 type fakePenpot struct {
-	mu    sync.Mutex
-	drawn []map[string]any
+	mu     sync.Mutex
+	drawn  []map[string]any
+	images []map[string]any
 }
 
 func (f *fakePenpot) connect(t *testing.T, page, code string) {
@@ -131,18 +132,19 @@ func (f *fakePenpot) connect(t *testing.T, page, code string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.CloseNow() })
+	conn.SetReadLimit(-1) // as browsers have none
 	go func() {
 		for {
 			var m struct {
 				Source, MessageID, Type string
-				Payload                 struct{ Shapes []map[string]any }
+				Payload                 struct{ Shapes, Images []map[string]any }
 			}
 			if wsjson.Read(context.Background(), conn, &m) != nil {
 				return
 			}
 			ids := map[string]string{}
 			f.mu.Lock()
-			f.drawn = m.Payload.Shapes
+			f.drawn, f.images = m.Payload.Shapes, m.Payload.Images
 			for i, s := range f.drawn {
 				ids[fmt.Sprint(s["id"])] = fmt.Sprint("p", i)
 			}
@@ -230,10 +232,13 @@ func TestPosterFromWordsToPost(t *testing.T) {
 	there.connect(t, page, code[1])
 	sent := me.run("send-to-penpot", map[string]any{"scene": scene}).answer(t)
 	there.mu.Lock()
-	got := there.drawn
+	got, pictures := there.drawn, there.images
 	there.mu.Unlock()
 	if len(got) != len(shapes()) || len(sent.Payload["ids"].(map[string]any)) != len(got) || got[0]["type"] != "board" {
 		t.Errorf("Penpot drew %d shapes of %d: %v", len(got), len(shapes()), sent.Payload)
+	}
+	if len(pictures) != 1 || pictures[0]["id"] != shapes()[0].Fills[0].FillImage.ID || pictures[0]["mtype"] != "image/png" {
+		t.Errorf("%d pictures came along to Penpot", len(pictures))
 	}
 
 	if pdf := me.do("GET", "/api/scenes/"+scene+".pdf", "", ""); !strings.HasPrefix(pdf, "%PDF-") || !strings.HasSuffix(strings.TrimSpace(pdf), "%%EOF") {

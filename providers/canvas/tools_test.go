@@ -3,15 +3,18 @@ package canvas
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/providers/canvas/draw"
+	"github.com/signalbox/signalbox/providers/canvas/scene"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -254,4 +257,59 @@ func TestWhatToolsDo(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPicturesToPenpot looks at what the plugin is sent of the pictures in a drawing.
+func TestPicturesToPenpot(t *testing.T) {
+	t.Parallel()
+	made, err := Abstract{}.Paint(t.Context(), registry.Call{}, "blue", 32, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := append(made.Content[:len(made.Content):len(made.Content)], make([]byte, maxSentImages)...)
+	for _, c := range []struct {
+		name, shape string
+		files       memory
+		fills       map[string]string // by shape
+		sent        []string
+		left        string // what the message says of it
+	}{
+		{"one that two shapes show goes once", "", memory{"asset:1": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:1"}, []string{"asset:1"}, ""},
+		{"with one shape goes its own", "rect", memory{"asset:1": made.Content, "asset:2": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, []string{"asset:1"}, ""},
+		{"one without room stays", "", memory{"asset:1": large, "asset:2": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, []string{"asset:2"}, "1 picture left out"},
+		{"one that is gone stays", "", memory{}, map[string]string{"rect": "asset:1"}, nil, "1 picture left out"},
+		{"none", "", memory{}, nil, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, ids := ground(t)
+			b.Media = c.files
+			for name, ref := range c.fills {
+				if _, err := b.scene.Modify("", ids[name], scene.Props{Fills: &[]scene.Fill{{Opacity: 1, Image: &scene.Image{ID: ref}}}}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var heard struct{ Images []sentImage }
+			b.Penpot = func(_ context.Context, _, _ string, payload any) (json.RawMessage, error) {
+				raw, err := json.Marshal(payload)
+				if err != nil {
+					return nil, err
+				}
+				return json.RawMessage(`{}`), json.Unmarshal(raw, &heard)
+			}
+			r, err := sendToPenpot(&turn{Provider: b.Provider, ctx: t.Context(), scene: b.scene, inputs: in{"shapeId": ids[c.shape]}, account: "somebody"})
+			if err != nil || !strings.Contains(r.message, c.left) || c.left == "" && strings.Contains(r.message, "left out") {
+				t.Errorf("it says %q, %v", r.message, err)
+			}
+			var sent []string
+			for _, image := range heard.Images {
+				sent = append(sent, image.ID)
+				if !bytes.Equal(image.Data, made.Content) || image.MIMEType != "image/png" || image.Name == "" {
+					t.Errorf("sent is %q, %s, %d bytes", image.Name, image.MIMEType, len(image.Data))
+				}
+			}
+			if !slices.Equal(sent, c.sent) {
+				t.Errorf("sent are %v, expected %v", sent, c.sent)
+			}
+		})
+	}
 }

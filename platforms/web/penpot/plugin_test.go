@@ -1,144 +1,248 @@
 package penpot
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
-	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/signalbox/signalbox/internal/browsertest"
 )
 
-// fake is a strict plugin API: widths and heights are read only, numbers of texts are strings, colours are in capitals, and a wrong value is
-// an exception while throwValidationErrors is set. appendChild puts a shape below the others unless naturalChildOrdering is set.
-const fake = `<!doctype html><link rel="icon" href="data:,"><script>
-const log = [], answers = []; let listener, open = 0, blocks = 0, n = 0;
-const flags = { naturalChildOrdering: false, throwValidationErrors: false };
-function refuse(what) { if (flags.throwValidationErrors) throw new Error("value is not valid: " + what); }
-// words is an object whose members take only these words, a number or a boolean, and has no others.
-function words(o, kinds) {
-  return new Proxy(o, { set(o, key, v) {
-    const kind = kinds[key];
-    if (!kind || (Array.isArray(kind) ? !kind.includes(v) : typeof v !== kind)) refuse(key);
-    o[key] = v; return true;
-  } });
-}
-const aligns = ["start", "end", "center", "stretch"], content = [...aligns, "space-between", "space-around", "space-evenly"], sizings = ["fix", "fill", "auto"];
-const numbersOf = (...names) => Object.fromEntries(names.map((n) => [n, "number"]));
-const layoutWords = { alignItems: aligns, alignContent: content, justifyItems: aligns, justifyContent: content, horizontalSizing: sizings, verticalSizing: sizings,
-  ...numbersOf("rowGap", "columnGap", "topPadding", "rightPadding", "bottomPadding", "leftPadding", "verticalPadding", "horizontalPadding") };
-const childWords = { absolute: "boolean", zIndex: "number", horizontalSizing: ["auto", "fill", "fix"], verticalSizing: ["auto", "fill", "fix"], alignSelf: ["auto", ...aligns],
-  ...numbersOf("topMargin", "rightMargin", "bottomMargin", "leftMargin", "minWidth", "maxWidth", "minHeight", "maxHeight") };
-const cellWords = { ...numbersOf("row", "column", "rowSpan", "columnSpan"), areaName: "string", position: ["auto", "manual", "area"] };
-function shape(type) {
-  const own = { id: "p" + ++n, type, children: [], parent: null, width: 100, height: 100 };
-  const numbers = ["x", "y", "opacity", "borderRadius"], texts = ["fontSize", "fontWeight", "lineHeight", "letterSpacing"];
-  const s = new Proxy(own, { set(o, key, v) {
-    if (key === "width" || key === "height" || key === "id" || key === "parent") refuse(key + " is read only");
-    if (numbers.includes(key) && !(typeof v === "number" && isFinite(v))) refuse(key);
-    if (texts.includes(key) && typeof v !== "string") refuse(key);
-    if (key === "fills" && v.some((f) => f.fillColor && !/^#[0-9A-F]{6}$/.test(f.fillColor))) refuse(key);
-    if (key === "opacity" && (v < 0 || v > 1)) refuse(key);
-    if (type !== "board" && ["clipContent", "horizontalSizing", "verticalSizing"].includes(key)) refuse(key);
-    o[key] = v; return true;
-  } });
-  own.resize = (w, h) => { if (!(w > 0 && h > 0)) refuse("size"); own.width = w; own.height = h; };
-  own.rotate = (a) => { own.rotation = a; };
-  const put = (c, first) => { (first ? own.children.unshift(c) : own.children.push(c)); c.layoutChild = own.flex || own.grid ? words({}, childWords) : null; c.layoutCell = own.grid ? words({}, cellWords) : null; };
-  if (type === "board") {
-    own.addFlexLayout = () => own.flex = words({ appendChild: (c) => put(c, flags.naturalChildOrdering) }, { ...layoutWords, dir: ["row", "row-reverse", "column", "column-reverse"], wrap: ["wrap", "nowrap"] });
-    own.addGridLayout = () => own.grid = words({ rows: [], columns: [], addRow(type, value) { this.rows.push({ type, value }); }, addColumn(type, value) { this.columns.push({ type, value }); },
-      appendChild: (c, row, column) => { if (!(row > 0 && column > 0)) refuse("cell"); put(c, false); Object.assign(c.layoutCell, { row, column }); } }, { ...layoutWords, dir: ["row", "column"] });
-  }
-  own.appendChild = (c) => { if (type !== "board") refuse("children"); if (own.flex || own.grid) return put(c, true); flags.naturalChildOrdering ? own.children.push(c) : own.children.unshift(c); };
-  log.push(s); return s;
-}
-const penpot = {
-  ui: { open(name, url, size) { open++; }, onMessage(f) { listener = f; }, sendMessage(m) { answers.push(m); } },
-  flags, history: { undoBlockBegin() { blocks++; return Symbol(); }, undoBlockFinish(b) { if (typeof b !== "symbol") throw new Error("no block"); blocks += 100; } },
-  createRectangle: () => shape("rectangle"), createEllipse: () => shape("ellipse"), createBoard: () => shape("board"), createPath: () => shape("path"),
-  createText: (t) => t ? Object.assign(shape("text"), { characters: t }) : null,
-  fonts: { all: [{ name: "Inter" }], findByName: () => ({ applyToText() {} }) }, currentUser: { id: "u", name: "Ann" },
-  currentFile: { id: "f", name: "File", pages: [{ id: "1", name: "Page" }] }, root: { children: [] }, selection: [{ id: "chosen" }],
-};
-</script><script src="/penpot/plugin.js"></script>`
+// runtime is the folder where npm puts Penpot's runtime of plugins and its types.
+const runtime = "testdata/runtime"
 
-// ask gives the plugin a message and what it answered.
-func ask(kind string, payload any) string {
-	raw, _ := json.Marshal(map[string]any{"source": Client, "messageId": "m", "type": kind, "payload": payload})
-	return fmt.Sprintf("(answers.length = 0, blocks = 0, listener(%s), answers.length === 1 && answers[0].source === %q && answers[0].messageId === 'm' && blocks === 101 && !flags.naturalChildOrdering)", raw, Plugin)
+// needsRuntime skips a test where npm has not put them there; on a build server it fails.
+func needsRuntime(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(runtime, "node_modules")); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("Penpot's runtime is missing, run npm ci in %s: %v", runtime, err)
+		}
+		t.Skipf("Penpot's runtime is missing, run npm ci in %s: %v", runtime, err)
+	}
 }
 
-func TestPluginInChromium(t *testing.T) {
+// TestPluginTypes checks the plugin by the types of Penpot's plugin API.
+func TestPluginTypes(t *testing.T) {
 	t.Parallel()
-	files := Handler(Config{Hub: NewHub()})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/" {
-			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, fake)
-			return
-		}
-		files.ServeHTTP(w, r)
-	}))
-	defer server.Close()
-	tab := browsertest.Open(t, browsertest.Desktop)
-	browsertest.Do(t, tab, chromedp.Navigate(server.URL))
-	is := func(what, script string) {
-		t.Helper()
-		if !browsertest.Is(t, tab, script) {
-			t.Errorf("not so: %s", what)
+	needsRuntime(t)
+	check := exec.CommandContext(t.Context(), "node", "node_modules/typescript/bin/tsc", "--project", "tsconfig.json")
+	check.Dir = runtime
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// there is a Penpot in a tab that has our plugin open, paired with the account ann.
+type there struct {
+	t   *testing.T
+	tab context.Context
+	hub *Hub
+}
+
+// openPenpot loads the plugin by its manifest into Penpot's runtime, and types a code into its window. House and Penpot are two origins.
+func openPenpot(t *testing.T) there {
+	t.Helper()
+	needsRuntime(t)
+	hub, house := newServer(t)
+	hub.wait = answerWait
+	files := http.FileServer(http.Dir(runtime))
+	server := httptest.NewServer(files)
+	t.Cleanup(server.Close)
+	p := there{t, browsertest.Open(t, browsertest.Desktop), hub}
+	browsertest.Do(t, p.tab, chromedp.Navigate(server.URL+"/penpot.html?plugin="+url.QueryEscape(house+"/penpot/manifest.json")))
+	browsertest.Becomes(t, p.tab, `window.loaded`)
+	const field = `(() => { const r = document.querySelector("plugin-modal").shadowRoot.querySelector("iframe").getBoundingClientRect(); return [r.x, r.y]; })()`
+	at, err := chromedp.Run(p.tab, chromedp.Evaluate[[]float64](field))
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Do(t, p.tab, chromedp.MouseClickXY(at[0]+100, at[1]+65), chromedp.KeyEvent("good\r"))
+	for deadline := time.Now().Add(20 * time.Second); hub.of("ann") == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the plugin was not paired")
 		}
 	}
-	fills := []any{map[string]any{"fillColor": "#FF0000", "fillOpacity": 1}}
-	base := func(id, kind, parent string) map[string]any {
-		return map[string]any{"id": id, "type": kind, "name": id, "parent": parent, "x": 1, "y": 2, "width": 30, "height": 20, "rotation": 0, "opacity": 1, "blendMode": "normal", "fills": fills, "clipContent": true,
-			"characters": "Hello", "fontFamily": "Inter", "fontSize": 20, "fontWeight": "700", "lineHeight": 1.2, "letterSpacing": 0, "fontStyle": "normal", "align": "left", "d": "M0 0L9 9"}
+	return p
+}
+
+// ask gives the plugin a message, and what it answered.
+func (p there) ask(kind string, payload any) (map[string]any, error) {
+	p.t.Helper()
+	raw, err := p.hub.Ask(p.t.Context(), "ann", kind, payload)
+	if err != nil {
+		return nil, err
 	}
-	t.Run("E4 E16 E69 it opens its window and answers each message once, as one step to undo", func(t *testing.T) {
-		is("the window is open", "open === 1")
-		is("it answers", ask("GET_USER_DATA", nil))
-		is("with the user", "answers[0].payload.name === 'Ann'")
-		is("it tells what is selected", ask("GET_SELECTED_SHAPES", nil)+" && answers[0].payload.shapeIds[0] === 'chosen'")
-		is("it tells the project", ask("GET_PROJECT_DATA", nil)+" && answers[0].payload.pages.length === 1")
-		is("it ignores strangers", "(answers.length = 0, listener({source: 'other', type: 'GET_USER_DATA'}), answers.length === 0)")
+	var answer map[string]any
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		p.t.Fatal(err)
+	}
+	return answer, nil
+}
+
+// must is ask where it has to succeed.
+func (p there) must(kind string, payload any) map[string]any {
+	p.t.Helper()
+	answer, err := p.ask(kind, payload)
+	if err != nil {
+		p.t.Fatalf("%s: %v", kind, err)
+	}
+	return answer
+}
+
+// is looks at the Penpot of the tab.
+func (p there) is(what, script string) {
+	p.t.Helper()
+	if !browsertest.Is(p.t, p.tab, script) {
+		p.t.Errorf("not so: %s", what)
+	}
+}
+
+type in = map[string]any
+
+// part is a shape as the house sends it, with what is given over it.
+func part(id, kind, parent string, over in) in {
+	s := in{"id": id, "type": kind, "name": id, "parent": parent, "x": 1, "y": 2, "width": 30, "height": 20, "rotation": 0, "opacity": 1, "blendMode": "normal",
+		"fills": []any{in{"fillColor": "#FF0000", "fillOpacity": 1}}, "clipContent": true, "characters": "Hello", "fontFamily": "Inter", "fontSize": 20, "fontWeight": "700",
+		"lineHeight": 1.2, "letterSpacing": 0, "fontStyle": "normal", "align": "left", "d": "M0 0L9 9"}
+	for key, v := range over {
+		s[key] = v
+	}
+	return s
+}
+
+// shapesOf is what GET_PROJECT_DATA tells of shapes, by their names.
+func shapesOf(project in) map[string]in {
+	byName := map[string]in{}
+	for _, s := range project["shapes"].([]any) {
+		byName[s.(in)["name"].(string)] = s.(in)
+	}
+	return byName
+}
+
+// TestPluginInPenpotsRuntime drives the plugin as Penpot does: in its sandbox, from another origin, over the WebSocket that it opens.
+func TestPluginInPenpotsRuntime(t *testing.T) {
+	t.Parallel()
+	p := openPenpot(t)
+	t.Run("E4 E16 E69 it answers each message, as one step to undo", func(t *testing.T) {
+		if user := p.must("GET_USER_DATA", nil); user["name"] != "Ann" {
+			t.Errorf("the user is %v", user)
+		}
+		if chosen := p.must("GET_SELECTED_SHAPES", nil); chosen["shapeIds"].([]any)[0] != "chosen" {
+			t.Errorf("selected is %v", chosen)
+		}
+		if project := p.must("GET_PROJECT_DATA", nil); len(project["pages"].([]any)) != 1 {
+			t.Errorf("the project is %v", project)
+		}
+		p.is("each was one block of history", "seen.open === 0 && seen.finished === 3")
+		p.is("a stranger asks", `(window.postMessage({source: "other", messageId: "x", type: "GET_USER_DATA"}, "*"), true)`)
+		p.must("GET_USER_DATA", nil) // it comes behind the stranger's
+		p.is("strangers are ignored", "seen.finished === 4")
 	})
 	t.Run("E70 E72 a scene is drawn in its order, the last on top, with its looks", func(t *testing.T) {
-		scene := map[string]any{"shapes": []any{base("b", "board", ""), base("r", "rectangle", "b"), base("g", "group", "b"), base("e", "ellipse", "g"), base("t", "text", "b"), base("p", "path", "b")}}
-		is("it is drawn", "(log.length = 0, "+ask("DRAW_SCENE", scene)+" && answers[0].success)")
-		is("in order", "log[0].children.map((c) => c.type).join() === 'rectangle,ellipse,text,path'")
-		is("with its size, and texts' numbers as texts", "log[1].width === 30 && log[3].fontSize === '20' && log[3].lineHeight === '1.2' && log[4].d === 'M0 0L9 9'")
-		is("one shape", ask("DRAW_SHAPE", map[string]any{"shapeType": "rectangle", "params": base("x", "rectangle", "")})+" && !!answers[0].payload.shapeId")
+		p.is("begun", "(seen.shapes.length = 0, true)")
+		ids := p.must("DRAW_SCENE", in{"shapes": []any{part("b", "board", "", nil), part("r", "rectangle", "b", nil), part("g", "group", "b", nil), part("e", "ellipse", "g", nil), part("t", "text", "b", nil), part("p", "path", "b", nil)}})["ids"].(in)
+		if len(ids) != 5 || ids["g"] != nil {
+			t.Errorf("drawn are %v", ids)
+		}
+		p.is("in order", "seen.shapes[0].children.map((c) => c.type).join() === 'rectangle,ellipse,text,path'")
+		p.is("with its size, and texts' numbers as texts", "seen.shapes[1].width === 30 && seen.shapes[3].fontSize === '20' && seen.shapes[3].lineHeight === '1.2' && seen.shapes[4].d === 'M0 0L9 9'")
+		if one := p.must("DRAW_SHAPE", in{"shapeType": "rectangle", "params": part("x", "rectangle", "", nil)}); one["shapeId"] == "" {
+			t.Errorf("one shape is %v", one)
+		}
 	})
 	t.Run("E97 E93 flex and grid are laid out there, in the order of drawing, and read back", func(t *testing.T) {
-		part := func(id, kind, parent string, layout map[string]any) map[string]any {
-			s := base(id, kind, parent)
-			s["layout"] = layout
-			return s
+		flex := in{"dir": "column", "wrap": "wrap", "rowGap": 8, "leftPadding": 4, "alignItems": "center", "horizontalSizing": "auto"}
+		grid := in{"columns": []any{in{"type": "flex", "value": 1}, in{"type": "fixed", "value": 40}}, "justifyContent": "stretch"}
+		p.is("begun", "(seen.shapes.length = 0, true)")
+		p.must("DRAW_SCENE", in{"shapes": []any{
+			part("flexed", "board", "", in{"layout": in{"flex": flex, "verticalSizing": "fix"}}),
+			part("one", "rectangle", "flexed", in{"layout": in{"layoutChild": in{"horizontalSizing": "fill", "topMargin": 3}}}), part("two", "ellipse", "flexed", nil),
+			part("cells", "board", "", in{"layout": in{"grid": grid}}), part("three", "rectangle", "cells", in{"layout": in{"layoutCell": in{"row": 2, "column": 1, "columnSpan": 2}}}),
+		}})
+		p.is("flex says how", "(([b]) => b.flex.dir === 'column' && b.flex.rowGap === 8 && b.flex.leftPadding === 4 && b.verticalSizing === 'fix')(seen.shapes)")
+		p.is("what was drawn last comes first in the list, which is last in the flow", "seen.shapes[0].children.map((c) => c.name).join() === 'two,one'")
+		p.is("a child says how it lies", "seen.shapes[1].layoutChild.horizontalSizing === 'fill' && seen.shapes[1].layoutChild.topMargin === 3 && seen.shapes[1].layoutCell === null")
+		p.is("grid has its tracks and cells", "seen.shapes[3].grid.columns.length === 2 && seen.shapes[3].grid.columns[1].value === 40 && seen.shapes[4].layoutCell.row === 2 && seen.shapes[4].layoutCell.columnSpan === 2")
+		back := shapesOf(p.must("GET_PROJECT_DATA", nil))
+		layout := func(name string, keys ...string) any {
+			v := back[name]["layout"]
+			for _, key := range keys {
+				v = v.(in)[key]
+			}
+			return v
 		}
-		flex := map[string]any{"dir": "column", "wrap": "wrap", "rowGap": 8, "leftPadding": 4, "alignItems": "center", "horizontalSizing": "auto"}
-		grid := map[string]any{"columns": []any{map[string]any{"type": "flex", "value": 1}, map[string]any{"type": "fixed", "value": 40}}, "justifyContent": "stretch"}
-		scene := map[string]any{"shapes": []any{
-			part("b", "board", "", map[string]any{"flex": flex, "verticalSizing": "fix"}),
-			part("one", "rectangle", "b", map[string]any{"layoutChild": map[string]any{"horizontalSizing": "fill", "topMargin": 3}}), part("two", "ellipse", "b", nil),
-			part("g", "board", "", map[string]any{"grid": grid}), part("three", "rectangle", "g", map[string]any{"layoutCell": map[string]any{"row": 2, "column": 1, "columnSpan": 2}}),
-		}}
-		is("it is drawn", "(log.length = 0, "+ask("DRAW_SCENE", scene)+" && answers[0].success) || (() => { throw new Error(answers[0].message) })()")
-		is("flex says how", "log[0].flex.dir === 'column' && log[0].flex.rowGap === 8 && log[0].flex.leftPadding === 4 && log[0].verticalSizing === 'fix'")
-		is("what was drawn last comes first in the list, which is last in the flow", "log[0].children.map((c) => c.name).join() === 'two,one'")
-		is("a child says how it lies", "log[1].layoutChild.horizontalSizing === 'fill' && log[1].layoutChild.topMargin === 3 && log[1].layoutCell === null")
-		is("grid has its tracks and cells", "log[3].grid.columns.length === 2 && log[3].grid.columns[1].value === 40 && log[4].layoutCell.row === 2 && log[4].layoutCell.columnSpan === 2")
-		is("all of it is read back", "(penpot.root.children = [log[0], log[3]], "+ask("GET_PROJECT_DATA", nil)+") && (() => { const s = answers[0].payload.shapes, of = (n) => s.find((x) => x.name === n).layout; "+
-			"return of('b').flex.dir === 'column' && of('one').layoutChild.horizontalSizing === 'fill' && of('g').grid.columns[1].type === 'fixed' && of('three').layoutCell.row === 2; })()")
-		wrong := part("x", "board", "", map[string]any{"flex": map[string]any{"dir": "diagonal"}})
-		is("what is wrong is refused", ask("DRAW_SHAPE", map[string]any{"shapeType": "board", "params": wrong})+" && !answers[0].success && answers[0].message.includes('dir')")
+		if layout("flexed", "flex", "dir") != "column" || layout("one", "layoutChild", "horizontalSizing") != "fill" || layout("three", "layoutCell", "row") != 2.0 ||
+			layout("cells", "grid", "columns").([]any)[1].(in)["type"] != "fixed" {
+			t.Errorf("read back is %v", back)
+		}
+		_, err := p.ask("DRAW_SHAPE", in{"shapeType": "board", "params": part("x", "board", "", in{"layout": in{"flex": in{"dir": "diagonal"}}})})
+		if err == nil || !strings.Contains(err.Error(), "dir") {
+			t.Errorf("what is wrong is not refused: %v", err)
+		}
 	})
 	t.Run("E68 what Penpot refuses is told, and the flags are as they were", func(t *testing.T) {
-		bad := base("x", "rectangle", "")
-		bad["opacity"] = 7
-		is("it is refused", ask("DRAW_SHAPE", map[string]any{"shapeType": "rectangle", "params": bad})+" && !answers[0].success && answers[0].message.includes('not valid')")
-		is("as is what it does not know", ask("MAKE_COFFEE", nil)+" && !answers[0].success && !flags.throwValidationErrors")
+		_, err := p.ask("DRAW_SHAPE", in{"shapeType": "rectangle", "params": part("x", "rectangle", "", in{"opacity": 7})})
+		if err == nil || !strings.Contains(err.Error(), "value is not valid: opacity") {
+			t.Errorf("got %v", err)
+		}
+		if _, err := p.ask("MAKE_COFFEE", nil); err == nil || !strings.Contains(err.Error(), "MAKE_COFFEE") {
+			t.Errorf("got %v", err)
+		}
+		p.is("the flags are as they were", "!seen.flags.throwValidationErrors && !seen.flags.naturalChildOrdering && seen.open === 0")
 	})
+	t.Run("a picture is uploaded once, fills shapes, and is read back", func(t *testing.T) {
+		picture := pngOf(t, 5, 3)
+		fill := func(id string) in { return in{"fills": []any{in{"fillOpacity": 0.5, "fillImage": in{"id": id}}}} }
+		images := []any{in{"id": "asset:1", "name": "Photo", "mtype": "image/png", "data": picture}}
+		p.must("DRAW_SCENE", in{"images": images, "shapes": []any{part("first", "rectangle", "", fill("asset:1")), part("second", "ellipse", "", fill("asset:1")), part("without", "ellipse", "", fill("asset:2"))}})
+		var kept []byte
+		raw, err := chromedp.Run(p.tab, chromedp.Evaluate[[]int]("seen.media.length === 1 ? [...seen.media[0].data] : []"))
+		for _, b := range raw {
+			kept = append(kept, byte(b))
+		}
+		if err != nil || !bytes.Equal(kept, picture) {
+			t.Errorf("Penpot has %d bytes of it, %d were sent: %v", len(kept), len(picture), err)
+		}
+		back := shapesOf(p.must("GET_PROJECT_DATA", nil))
+		first, second := back["first"]["fills"].([]any)[0].(in), back["second"]["fills"].([]any)[0].(in)
+		shown := first["fillImage"].(in)
+		if shown["width"] != 5.0 || shown["height"] != 3.0 || shown["mtype"] != "image/png" || shown["name"] != "Photo" || shown["keepAspectRatio"] != true || first["fillOpacity"] != 0.5 {
+			t.Errorf("the fill is %v", first)
+		}
+		if second["fillImage"].(in)["id"] != shown["id"] || len(back["without"]["fills"].([]any)) != 0 {
+			t.Errorf("the others are %v, %v", second, back["without"])
+		}
+	})
+	t.Run("a picture that Penpot does not take is told, and nothing is drawn", func(t *testing.T) {
+		p.is("begun", "(seen.shapes.length = 0, true)")
+		images := []any{in{"id": "asset:1", "name": "Photo", "mtype": "image/tiff", "data": []byte("II*")}}
+		_, err := p.ask("DRAW_SCENE", in{"images": images, "shapes": []any{part("x", "rectangle", "", nil)}})
+		if err == nil || !strings.Contains(err.Error(), "media") {
+			t.Errorf("got %v", err)
+		}
+		p.is("nothing is drawn", "seen.shapes.length === 0")
+	})
+}
+
+func pngOf(t *testing.T, w, h int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -12,10 +12,34 @@ const creators = {
   text: (s) => penpot.createText(s.characters),
 };
 
-// fills are those that Penpot can have without an upload: pictures stay in the house.
-const paints = (list) => (list || []).filter((f) => !f.fillImage);
+const pick = (from, keys) => Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]));
 
-function dress(shape, s) {
+const imageKeys = ["id", "width", "height", "name", "mtype", "keepAspectRatio"];
+
+// upload gives Penpot the pictures of a drawing, and gives what it calls them by what the house does. The sandbox has nothing that fetches bytes: they
+// come with the message.
+async function upload(images) {
+  const known = new Map();
+  for (const image of images || []) {
+    const bytes = Uint8Array.from(atob(image.data), (c) => c.charCodeAt(0));
+    known.set(image.id, await penpot.uploadMediaData(image.name, bytes, image.mtype));
+  }
+  return known;
+}
+
+// paints are fills as Penpot has them, without those whose picture did not come along.
+function paints(list, pictures) {
+  return (list || []).filter((f) => !f.fillImage || pictures.has(f.fillImage.id)).map((f) => f.fillImage
+    ? { fillOpacity: f.fillOpacity, fillImage: { ...pick(pictures.get(f.fillImage.id), imageKeys), keepAspectRatio: true } }
+    : f);
+}
+
+// fillsOf are a shape's fills as they can be sent: what gives a picture's bytes can't.
+function fillsOf(shape) {
+  return Array.isArray(shape.fills) ? shape.fills.map((f) => (f.fillImage ? { ...f, fillImage: pick(f.fillImage, imageKeys) } : f)) : shape.fills;
+}
+
+function dress(shape, s, pictures) {
   shape.name = s.name;
   if (s.type !== "path" && s.type !== "boolean") {
     if (s.type === "text") {
@@ -27,7 +51,7 @@ function dress(shape, s) {
   shape.y = s.y;
   shape.opacity = s.opacity;
   shape.blendMode = s.blendMode;
-  shape.fills = paints(s.fills);
+  shape.fills = paints(s.fills, pictures);
   shape.strokes = s.strokes || [];
   shape.shadows = s.shadows || [];
   if (s.borderRadius) {
@@ -67,8 +91,6 @@ function assign(to, from, keys) {
   }
 }
 
-const pick = (from, keys) => Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]));
-
 // layOut makes a board lay out what is going to be put into it.
 function layOut(board, layout) {
   if (layout.flex) {
@@ -102,7 +124,7 @@ function put(parent, shape, layout) {
 }
 
 // draw makes a shape and puts it on top of its parent's children, which the natural order of children lets appendChild do.
-function draw(s, made) {
+function draw(s, made, pictures) {
   if (s.type === "group") {
     return null;
   }
@@ -111,7 +133,7 @@ function draw(s, made) {
   if (parent) {
     put(parent, shape, s.layout || {});
   }
-  dress(shape, s);
+  dress(shape, s, pictures);
   if (s.type === "board" && s.layout) {
     layOut(shape, s.layout);
   }
@@ -141,7 +163,7 @@ function layoutOf(s) {
 
 const view = (s) => ({
   id: s.id, type: s.type, name: s.name, x: s.x, y: s.y, width: s.width, height: s.height, rotation: s.rotation, opacity: s.opacity,
-  parent: s.parent ? s.parent.id : null, fills: s.fills, strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily, layout: layoutOf(s),
+  parent: s.parent ? s.parent.id : null, fills: fillsOf(s), strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily, layout: layoutOf(s),
 });
 
 function tree(shape, list) {
@@ -155,17 +177,17 @@ function tree(shape, list) {
 const deeds = {
   GET_USER_DATA: () => ({ id: penpot.currentUser.id, name: penpot.currentUser.name }),
   GET_PROJECT_DATA: () => ({
-    id: penpot.currentFile.id, name: penpot.currentFile.name,
-    pages: penpot.currentFile.pages.map((p) => ({ id: p.id, name: p.name })),
+    id: penpot.currentFile?.id, name: penpot.currentFile?.name,
+    pages: (penpot.currentFile?.pages || []).map((p) => ({ id: p.id, name: p.name })),
     shapes: tree(penpot.root, []), fonts: penpot.fonts.all.slice(0, 200).map((f) => f.name),
   }),
   GET_SELECTED_SHAPES: () => ({ shapeIds: penpot.selection.map((s) => s.id) }),
-  DRAW_SHAPE: ({ shapeType, params }) => ({ shapeId: draw({ ...params, type: shapeType }, new Map()).id }),
-  DRAW_SCENE: ({ shapes }) => {
+  DRAW_SHAPE: ({ shapeType, params }, pictures) => ({ shapeId: draw({ ...params, type: shapeType }, new Map(), pictures).id }),
+  DRAW_SCENE: ({ shapes }, pictures) => {
     const made = new Map();
     const ids = {};
     for (const s of shapes) {
-      const shape = draw(s, made);
+      const shape = draw(s, made, pictures);
       if (shape) {
         ids[s.id] = shape.id;
       } else {
@@ -176,28 +198,42 @@ const deeds = {
   },
 };
 
-penpot.ui.onMessage((message) => {
-  if (!message || message.source !== "penpotWizardClient") {
-    return;
-  }
-  const answer = { source: "penpotWizardPlugin", messageId: message.messageId, success: true, message: "" };
+// atOnce does something as one step that can be undone, with children in their natural order, where what Penpot refuses is an error. Nothing in it may
+// wait: the flags are those of everything that the plugin does.
+function atOnce(deed) {
   const flags = { natural: penpot.flags.naturalChildOrdering, strict: penpot.flags.throwValidationErrors };
   const block = penpot.history.undoBlockBegin();
   try {
     penpot.flags.naturalChildOrdering = true;
     penpot.flags.throwValidationErrors = true;
-    const deed = deeds[message.type];
-    if (!deed) {
-      throw new Error("there is nothing called " + message.type);
-    }
-    answer.payload = deed(message.payload || {});
-  } catch (error) {
-    answer.success = false;
-    answer.message = String((error && error.message) || error);
+    return deed();
   } finally {
     penpot.flags.naturalChildOrdering = flags.natural;
     penpot.flags.throwValidationErrors = flags.strict;
     penpot.history.undoBlockFinish(block);
+  }
+}
+
+async function answerTo(message) {
+  const deed = deeds[message.type];
+  if (!deed) {
+    throw new Error("there is nothing called " + message.type);
+  }
+  const payload = message.payload || {};
+  const pictures = await upload(payload.images);
+  return atOnce(() => deed(payload, pictures));
+}
+
+penpot.ui.onMessage(async (message) => {
+  if (!message || message.source !== "penpotWizardClient") {
+    return;
+  }
+  const answer = { source: "penpotWizardPlugin", messageId: message.messageId, success: true, message: "" };
+  try {
+    answer.payload = await answerTo(message);
+  } catch (error) {
+    answer.success = false;
+    answer.message = error instanceof Error ? error.message : String(error);
   }
   penpot.ui.sendMessage(answer);
 });
