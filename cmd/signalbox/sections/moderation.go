@@ -3,6 +3,7 @@ package sections
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // ReportsPath is the operator's page of what was reported.
@@ -138,6 +140,13 @@ func mutes(m *moderation.Service) console.Section {
 		Choices: []console.Choice{{
 			Name: "end", Button: "End", Says: "The account may run again. Strikes stay as they are.",
 			Do: func(ctx context.Context, c console.Chosen) (string, error) {
+				list, err := m.Mutes(ctx)
+				if err != nil {
+					return "", err
+				}
+				if !slices.ContainsFunc(list, func(one users.Muted) bool { return one.AccountID == c.ID }) {
+					return "", registry.Errorf(registry.CodeInvalidInput, "%.40q: nobody with this id is muted (any more)", c.ID)
+				}
 				return "The mute has ended.", m.Unmute(ctx, c.By, c.ID, c.Why)
 			},
 		}},
