@@ -80,7 +80,7 @@ func (s *Service) write(ctx context.Context, tx pgx.Tx, run runs.Run, r Report) 
 	var others, own int
 	err = tx.QueryRow(ctx, `
 		SELECT count(*) FILTER (WHERE run_id = $1), count(*) FILTER (WHERE coalesce(reporter::text, '') = $2)
-		FROM moderation_reports WHERE state = 'open' AND (run_id = $1 OR reporter::text = $2)`, run.ID, r.By).Scan(&others, &own)
+		FROM moderation_reports WHERE state = 'open' AND (run_id = $1 OR reporter = nullif($2, '')::uuid)`, run.ID, r.By).Scan(&others, &own)
 	if err == nil && own >= mostOpen {
 		err = registry.Say(registry.CodeRateLimited, said.ReportsTooMany)
 	}
