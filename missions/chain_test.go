@@ -24,16 +24,15 @@ func withChains(t *testing.T) *house {
 func chained(t *testing.T) *house {
 	t.Helper()
 	h := newHouse(t)
-	chains := NewChains(h.pool, func() *Service { return h.Service })
 	h.loader = registrytest.NewLoader("fixed", travel()...)
-	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader, chains}})
+	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader, NewChains(h.pool, nil)}})
 	if err == nil {
 		_, err = known.Reload(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.tools, h.chains = known, chains
+	h.tools = known
 	return h
 }
 

@@ -207,7 +207,6 @@ type house struct {
 	loader  *registrytest.Loader // of the tools, in a house with chains
 	adapt   func(*Config)
 	may     func(toolID string) error
-	chains  *Chains      // nil: none
 	later   atomic.Int64 // by so many nanoseconds the clock of missions is ahead
 	told    []Mission
 	waits   []Leg // that the owner was told to wait for their word
@@ -232,12 +231,14 @@ func newHouse(t *testing.T, tools ...registry.Tool) *house {
 func (h *house) open(pool *pgxpool.Pool) *process {
 	h.t.Helper()
 	ledger := billing.NewLedger(pool)
-	providers := map[string]runs.Provider{"agency": {Caller: h.agency}}
-	if h.chains != nil {
-		providers[ChainService] = runs.Provider{Submitter: h.chains}
+	p := &process{pool: pool}
+	providers := map[string]runs.Provider{
+		"agency":     {Caller: h.agency},
+		ChainService: {Submitter: NewChains(pool, func() *Service { return p.Service })},
 	}
 	assets := &runstest.Assets{}
-	r, err := runner.New(runs.Config{
+	var err error
+	p.runs, err = runner.New(runs.Config{
 		Pool: pool, Registry: h.tools, Ledger: ledger, Users: users.New(pool, users.Config{}), Assets: assets, Providers: providers,
 		PollMin: 2 * time.Millisecond, PollMax: 10 * time.Millisecond, RetryBase: 4 * time.Millisecond, ReapEvery: 50 * time.Millisecond, SoftStop: 50 * time.Millisecond,
 	})
@@ -245,7 +246,7 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 		h.t.Fatal(err)
 	}
 	config := Config{
-		Pool: pool, Registry: h.tools, Runs: r, Ledger: ledger, Providers: providers, Media: assets, Poll: 5 * time.Millisecond, LookEvery: 50 * time.Millisecond,
+		Pool: pool, Registry: h.tools, Runs: p.runs, Ledger: ledger, Providers: providers, Media: assets, Poll: 5 * time.Millisecond, LookEvery: 50 * time.Millisecond,
 		Now: func() time.Time { return time.Now().Add(time.Duration(h.later.Load())) },
 		May: func(_ context.Context, _, toolID string) (registry.Audience, error) {
 			if h.may != nil {
@@ -267,11 +268,10 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 	if h.adapt != nil {
 		h.adapt(&config)
 	}
-	s, err := New(config)
-	if err != nil {
+	if p.Service, err = New(config); err != nil {
 		h.t.Fatal(err)
 	}
-	return &process{Service: s, runs: r, pool: pool}
+	return p
 }
 
 // start begins to work, in a process of its own, until the test ends.

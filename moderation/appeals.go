@@ -122,15 +122,17 @@ func (s *Service) pardon(ctx context.Context, tx pgx.Tx, by, accountID string) e
 	if err := s.cfg.People.Unmute(ctx, tx, accountID, by, "an appeal was granted"); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `
-		WITH restored AS (DELETE FROM moderation_takedowns WHERE account_id = $1 RETURNING run_id)
-		SELECT h FROM restored JOIN runs r ON r.id = run_id, asset_hashes(coalesce(r.outputs::text, '')) h`, accountID)
+	rows, err := tx.Query(ctx, `DELETE FROM moderation_takedowns WHERE account_id = $1 RETURNING run_id::text`, accountID)
 	if err != nil {
 		return err
 	}
-	hashes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	restored, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
 	}
-	return assets.Show(ctx, tx, accountID, hashes)
+	files, err := filesOf(ctx, tx, restored)
+	if err != nil {
+		return err
+	}
+	return assets.Show(ctx, tx, accountID, files)
 }

@@ -2,7 +2,6 @@ package moderation
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -86,9 +85,9 @@ func (s *Service) TakeDown(ctx context.Context, d Decision, strike bool) error {
 
 // hide keeps a result from all but its owner.
 func (s *Service) hide(ctx context.Context, tx pgx.Tx, run runs.Run, by string) error {
-	outputs, err := json.Marshal(run.Outputs)
+	files, err := filesOf(ctx, tx, []string{run.ID})
 	if err == nil {
-		err = assets.Hide(ctx, tx, run.AccountID, runs.Hashes.FindAllString(string(outputs), -1))
+		err = assets.Hide(ctx, tx, run.AccountID, files)
 	}
 	if err == nil {
 		err = s.cfg.Unshare(ctx, tx, run.ID)
@@ -98,6 +97,15 @@ func (s *Service) hide(ctx context.Context, tx pgx.Tx, run runs.Run, by string) 
 			run.ID, run.AccountID, s.cfg.Now(), by)
 	}
 	return err
+}
+
+// filesOf gives the hashes of the files that runs have made.
+func filesOf(ctx context.Context, tx pgx.Tx, runIDs []string) ([]string, error) {
+	rows, err := tx.Query(ctx, `SELECT h FROM runs r, asset_hashes(coalesce(r.outputs::text, '')) h WHERE r.id = ANY ($1::uuid[])`, runIDs)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // withdraw takes a result out of chats. What a platform keeps all the same is no reason not to do the rest.

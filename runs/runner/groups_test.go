@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/groups"
@@ -187,6 +188,32 @@ func TestGroupPays(t *testing.T) {
 		}
 		c.wantBalance(t, c.terms(t).ID, 10*cent, 0)
 		c.wantBalance(t, user, 5*cent, 0)
+		c.wantBooksBalance(t)
+	})
+	t.Run("a group pays an author's share, within its budget, and gets it back with the rest", func(t *testing.T) {
+		t.Parallel()
+		author, tool := uuid.NewString(), aCent()
+		tool.CostingModel.Share = &registry.Share{Author: author, Percent: "20"}
+		c := newCrowd(t, func(t *groups.Terms) { t.Pays, t.Day = groups.OnlyGroup, 2*cent }, nil, tool)
+		if err := pgx.BeginFunc(t.Context(), c.pool, func(tx pgx.Tx) error { return c.ledger.EnsureWallet(t.Context(), tx, author) }); err != nil {
+			t.Fatal(err)
+		}
+		c.sponsor(t, 10*cent)
+		c.start(t)
+		user, group := c.user(t, 0), c.terms(t).ID
+		run := c.ends(t, c.accept(t, c.here(t, user)).ID)
+		if run.Payer != group || run.Cost != cent*6/5 {
+			t.Errorf("the run cost %s, paid by %q", run.Cost, run.Payer)
+		}
+		c.wantBalance(t, group, 10*cent-cent*6/5, 0)
+		c.wantBalance(t, author, cent/5, 0)
+		_, err := c.Accept(t.Context(), c.here(t, user))
+		c.wantLimit(t, err, runs.LimitGroupDay)
+		if _, err := c.Refund(t.Context(), run.ID, "a test"); err != nil {
+			t.Fatal(err)
+		}
+		c.wantBalance(t, group, 10*cent, 0)
+		c.wantBalance(t, author, 0, 0)
 		c.wantBooksBalance(t)
 	})
 	t.Run("who pays for a run that is confirmed is decided then", func(t *testing.T) {

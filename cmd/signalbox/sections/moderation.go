@@ -3,6 +3,7 @@ package sections
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // ReportsPath is the operator's page of what was reported.
@@ -44,8 +46,8 @@ func reports(m *moderation.Service, howLong func() time.Duration) console.Sectio
 		Choices: []console.Choice{
 			{Name: "dismiss", Button: "Nothing wrong", Says: "The reports are closed, and nothing else happens.", Do: decide("The reports are closed.", m.Dismiss)},
 			{Name: "down", Button: "Take down", Says: down, Danger: true, Do: decide("The result is taken down.", takeDown(false))},
-			{Name: "strike", Button: "Take down with a strike", Says: down + " It counts against them, and by the rule in Settings they are muted.", Danger: true, Do: decide("The result is taken down, and counts against its owner.", takeDown(true))},
-			{Name: "mute", Button: "Mute its owner", Says: "Its owner can look, and runs nothing for as long as Settings say. The reports stay open.", Danger: true, Do: func(ctx context.Context, c console.Chosen) (string, error) {
+			{Name: "strike", Button: "Take down, strike", Says: down + " It counts against them, and by the rule in Settings they are muted.", Danger: true, Do: decide("The result is taken down, and counts against its owner.", takeDown(true))},
+			{Name: "mute", Button: "Mute owner", Says: "Its owner can look, and runs nothing for as long as Settings say. The reports stay open.", Danger: true, Do: func(ctx context.Context, c console.Chosen) (string, error) {
 				cases, err := m.Cases(ctx, moderation.Place{}, shownCases)
 				if err != nil {
 					return "", err
@@ -73,8 +75,8 @@ func waiting(n int, one, many string) string {
 
 func caseTable(ctx context.Context, m *moderation.Service) (console.Table, error) {
 	t := console.Table{
-		Lead:    "Results that people reported, the oldest report first, at most five hundred. Where a chat is named, those who run it can remove the result there by /reports.",
-		Columns: []string{"Run", "Tool", "Owner", "Seen in", "First report", "Reports", "Reasons", "Words"}, Empty: "No report waits for a decision.",
+		Lead:    "Results that people reported, the oldest report first, at most five hundred; the name of the tool leads to what it made. Where a chat is named, those who run it can remove the result there by /reports.",
+		Columns: []string{"Result", "Run", "Owner", "Seen in", "First report", "Reports", "Reasons", "Words"}, Empty: "No report waits for a decision.",
 	}
 	list, err := m.Cases(ctx, moderation.Place{}, shownCases)
 	for _, c := range list {
@@ -83,19 +85,19 @@ func caseTable(ctx context.Context, m *moderation.Service) (console.Table, error
 			where = "a shared link"
 		}
 		t.Rows = append(t.Rows, console.Row{ID: c.RunID, Cells: []console.Cell{
-			{Run: c.RunID}, {Text: c.ToolID}, person(c.AccountID), {Text: where}, {Text: c.First.UTC().Format(time.DateTime)}, {Text: strconv.Itoa(c.Reports)},
+			{Text: c.ToolID, Link: "/run/" + c.RunID}, {Run: c.RunID}, owner(c.AccountID), {Text: where}, {Text: c.First.UTC().Format(time.DateTime)}, {Text: strconv.Itoa(c.Reports)},
 			{Text: strings.Join(c.Reasons, ", ")}, {Text: strings.Join(c.Words, " · ")},
 		}})
 	}
 	return t, err
 }
 
-// person leads to the page of an account.
-func person(accountID string) console.Cell {
+// owner is whose result it is, while that is known.
+func owner(accountID string) console.Cell {
 	if accountID == "" {
 		return console.Cell{Text: "(deleted)"}
 	}
-	return console.Cell{Text: accountID, Link: console.Root + "people/" + accountID}
+	return console.Cell{Account: accountID}
 }
 
 func strikes(m *moderation.Service) console.Section {
@@ -107,7 +109,7 @@ func strikes(m *moderation.Service) console.Section {
 			}
 			list, err := m.Strikes(ctx, "")
 			for _, s := range list {
-				t.Rows = append(t.Rows, console.Row{ID: strconv.FormatInt(s.ID, 10), Cells: []console.Cell{{Text: s.At.UTC().Format(time.DateTime)}, person(s.AccountID), {Run: s.RunID}}})
+				t.Rows = append(t.Rows, console.Row{ID: strconv.FormatInt(s.ID, 10), Cells: []console.Cell{{Text: s.At.UTC().Format(time.DateTime)}, {Account: s.AccountID}, {Run: s.RunID}}})
 			}
 			return t, err
 		},
@@ -131,13 +133,20 @@ func mutes(m *moderation.Service) console.Section {
 			t := console.Table{Lead: "Who may look and run nothing for a while, because of strikes or by an operator.", Columns: []string{"Account", "Until"}, Empty: "Nobody is muted."}
 			list, err := m.Mutes(ctx)
 			for _, one := range list {
-				t.Rows = append(t.Rows, console.Row{ID: one.AccountID, Cells: []console.Cell{person(one.AccountID), {Text: one.Until.UTC().Format(time.DateTime)}}})
+				t.Rows = append(t.Rows, console.Row{ID: one.AccountID, Cells: []console.Cell{{Account: one.AccountID}, {Text: one.Until.UTC().Format(time.DateTime)}}})
 			}
 			return t, err
 		},
 		Choices: []console.Choice{{
 			Name: "end", Button: "End", Says: "The account may run again. Strikes stay as they are.",
 			Do: func(ctx context.Context, c console.Chosen) (string, error) {
+				list, err := m.Mutes(ctx)
+				if err != nil {
+					return "", err
+				}
+				if !slices.ContainsFunc(list, func(one users.Muted) bool { return one.AccountID == c.ID }) {
+					return "", registry.Errorf(registry.CodeInvalidInput, "%.40q: nobody with this id is muted (any more)", c.ID)
+				}
 				return "The mute has ended.", m.Unmute(ctx, c.By, c.ID, c.Why)
 			},
 		}},
@@ -161,7 +170,7 @@ func appeals(m *moderation.Service) console.Section {
 			t := console.Table{Lead: "What people say against strikes, mutes and results that were taken down, the oldest first.", Columns: []string{"Sent", "Account", "Words"}, Empty: "No appeal waits for an answer."}
 			list, err := m.Appeals(ctx)
 			for _, one := range list {
-				t.Rows = append(t.Rows, console.Row{ID: strconv.FormatInt(one.ID, 10), Cells: []console.Cell{{Text: one.At.UTC().Format(time.DateTime)}, person(one.AccountID), {Text: one.Words}}})
+				t.Rows = append(t.Rows, console.Row{ID: strconv.FormatInt(one.ID, 10), Cells: []console.Cell{{Text: one.At.UTC().Format(time.DateTime)}, {Account: one.AccountID}, {Text: one.Words}}})
 			}
 			return t, err
 		},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -13,7 +12,6 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
-	runstore "github.com/signalbox/signalbox/runs/store"
 )
 
 // Deliveries records how far the delivery of each result has come.
@@ -62,37 +60,25 @@ func (d Deliveries) Begun(ctx context.Context, runID string) (begun bool, err er
 	return begun, err
 }
 
+// shows is true of the deliveries that a message with the id $1 in the chat $2 belongs to; an index has them.
+const shows = `jsonb_path_query_array(parts, '$.*.refs[*]') @> jsonb_build_array(jsonb_build_object('id', $1::text, 'chat', $2::text))`
+
 // ShownIn gives the latest of some runs that a message shows, or "".
 func (d Deliveries) ShownIn(ctx context.Context, runIDs []string, shown chat.MessageRef) (runID string, err error) {
-	err = d.pool.QueryRow(ctx, `
-		SELECT run_id::text FROM chat_deliveries
-		WHERE run_id = ANY($1::uuid[]) AND jsonb_path_exists(parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)',
-			jsonb_build_object('id', $2::text, 'chat', $3::text))
-		ORDER BY run_id DESC LIMIT 1`, runIDs, shown.ID, shown.Chat).Scan(&runID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("look for the run that a message shows: %w", err)
-	}
-	return runID, nil
+	return d.shownIn(ctx, `SELECT run_id FROM chat_deliveries WHERE run_id = ANY($3::uuid[]) AND `+shows, shown, runIDs)
 }
 
-// reportable is for how long it is remembered which run a message shows to somebody who reports it, by the ids of runs.
-const reportable = 30 * 24 * time.Hour
-
-// RunShownIn gives the run of the last thirty days that a message shows, whoever asked for it, or "": in place of its status, or beside it.
+// RunShownIn gives the latest run that a message shows, whoever asked for it, or "": in place of its status, or beside it.
 func (d Deliveries) RunShownIn(ctx context.Context, platform string, shown chat.MessageRef) (runID string, err error) {
-	err = d.pool.QueryRow(ctx, `
-		SELECT r.id::text FROM runs r LEFT JOIN chat_deliveries d ON d.run_id = r.id
-		WHERE r.id >= $4::uuid AND r.platform = $1 AND (
-			r.target #>> '{status,id}' = $2 AND r.target #>> '{status,chat}' = $3
-			OR jsonb_path_exists(d.parts, '$.*.refs[*] ? (@.id == $id && @.chat == $chat)', jsonb_build_object('id', $2::text, 'chat', $3::text)))
-		ORDER BY r.id DESC LIMIT 1`, platform, shown.ID, shown.Chat, runstore.FirstID(time.Now().Add(-reportable))).Scan(&runID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
-	}
-	if err != nil {
+	return d.shownIn(ctx, `
+		SELECT id AS run_id FROM runs WHERE platform = $3 AND target #>> '{status,id}' = $1 AND target #>> '{status,chat}' = $2
+		UNION ALL SELECT run_id FROM chat_deliveries WHERE platform = $3 AND `+shows, shown, platform)
+}
+
+// shownIn gives the latest run of a query, or "".
+func (d Deliveries) shownIn(ctx context.Context, query string, shown chat.MessageRef, arg any) (runID string, err error) {
+	err = d.pool.QueryRow(ctx, `SELECT run_id::text FROM (`+query+`) found ORDER BY run_id DESC LIMIT 1`, shown.ID, shown.Chat, arg).Scan(&runID)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("look for the run that a message shows: %w", err)
 	}
 	return runID, nil

@@ -80,7 +80,7 @@ func TestConsoleInABrowser(t *testing.T) {
 		name          string
 		width, height int64
 		dark          bool
-	}{{"desktop", 1360, 900, false}, {"dark", 1360, 900, true}, {"phone", 320, 640, false}}
+	}{{"desktop", 1360, 900, false}, {"dark", 1360, 500, true}, {"phone", 320, 640, false}}
 	paths := map[string]string{
 		"overview": "", "runs": "runs", "run": "runs/" + done, "running": "runs/" + running, "errors": "errors", "plots": "plots?span=24h", "tools": "tools", "tool": "tools/paint",
 		"changes": "changes", "engines": "engines", "ledger": "ledger", "people": "people", "person": "people/" + anna, "access": "access", "rule": "access/new", "invitations": "invitations", "settings": "settings", "setting": "settings/terms/change", "post": "post", "replay": "post/17/replay", "audit": "audit", "refund": "runs/" + done + "/refund", "limits": "people/" + anna + "/limits",
@@ -94,6 +94,9 @@ func TestConsoleInABrowser(t *testing.T) {
 				browsertest.Do(t, ctx, chromedp.Navigate(h.url+console.Root+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
 				if !browsertest.Is(t, ctx, browsertest.Fits) {
 					t.Errorf("%s is wider than the window", name)
+				}
+				if !browsertest.Is(t, ctx, `scrollY === 0`) {
+					t.Errorf("%s is not shown from its top", name)
 				}
 				if strings.HasPrefix(path, "plots") && !browsertest.Is(t, ctx, `document.querySelectorAll(".plot canvas").length > 0 && document.querySelectorAll(".plot canvas, .plot [data-empty]").length === 5`) {
 					t.Error("not every plot is drawn")

@@ -396,14 +396,16 @@ func TestSections(t *testing.T) {
 			chosen = append(chosen, c)
 			return "It is answered.", nil
 		}
+		var anna string
 		h := newHouse(t, console.Section{
 			Path: "letters", Title: "Letters", Table: func(context.Context, string) (console.Table, error) {
-				return console.Table{Columns: []string{"No."}, Rows: []console.Row{{Cells: []console.Cell{{Text: "17"}}, ID: "17"}}}, nil
+				return console.Table{Columns: []string{"No.", "From"}, Rows: []console.Row{{Cells: []console.Cell{{Text: "17"}, {Account: anna}}, ID: "17"}}}, nil
 			},
 			Choices: []console.Choice{{Name: "drop", Button: "Drop", Says: "It is gone.", Do: do}, {Name: "answer", Button: "Answer", Says: "It is sent.", Text: "Words", Do: do}},
 		})
 		operator := h.operator()
-		operator.shows("/operator/letters", `href="/operator/letters/17/drop"`, `href="/operator/letters/17/answer"`)
+		anna = h.person("Anna").ID
+		operator.shows("/operator/letters", `<a href="/operator/people/`+anna+`">Anna</a>`, `href="/operator/letters/17/drop"`, `href="/operator/letters/17/answer"`)
 		operator.shows("/operator/letters/17/answer", "It is sent.", `name="text"`)
 		if status, body := operator.confirm("/operator/letters/17/answer", nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "expected a text") {
 			t.Errorf("without a text: %d %s", status, body)

@@ -42,8 +42,9 @@ type Row struct {
 	ID    string // what the Section's Deed and Choices are done to; "": nothing can be done to this row
 }
 
-// Cell is a text, perhaps the id of a run, which leads to it, or with an address of ours that it leads to.
-type Cell struct{ Text, Run, Link string }
+// Cell is a text, perhaps with an address of ours that it leads to. Instead it can be a Run, by its id, or the Account of a person: they
+// are named, and lead to their pages.
+type Cell struct{ Text, Run, Account, Link string }
 
 // Deed is something that can be done to a row of a Section, or to all that it can be done to. It is asked before, and
 // taken down in the audit log.
@@ -95,10 +96,27 @@ func (c *Console) section(s Section) pageHandler {
 		if v.Table, err = s.Table(r.Context(), v.View); err != nil {
 			return err
 		}
+		c.nameAccounts(r.Context(), v.Table.Rows)
 		for _, row := range v.Table.Rows {
 			v.Doable = v.Doable || (s.Deed != nil || len(s.Choices) > 0) && row.ID != ""
 		}
 		return c.show(w, r, who, "section", view{Title: s.Title, Place: s.Path, Live: true, Data: v})
+	}
+}
+
+// nameAccounts puts the names of people into their cells.
+func (c *Console) nameAccounts(ctx context.Context, rows []Row) {
+	names := map[string]string{}
+	for _, row := range rows {
+		for i, cell := range row.Cells {
+			if cell.Account == "" {
+				continue
+			}
+			if _, ok := names[cell.Account]; !ok {
+				names[cell.Account] = c.nameOf(ctx, cell.Account)
+			}
+			row.Cells[i].Text, row.Cells[i].Link = names[cell.Account], Root+"people/"+cell.Account
+		}
 	}
 }
 
