@@ -22,7 +22,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 // output collects what the program prints and tells when the page's address is there.
@@ -52,14 +54,15 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// start runs the program in this process until the test ends, and gives the page's address.
+// start runs the program in this process, on the tests' Postgres and with small pictures, until the test ends, and gives the page's address.
 func start(t *testing.T, args ...string) (page string) {
 	t.Helper()
 	out := &output{page: make(chan string, 1)}
 	logs := &output{page: make(chan string, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	args = append([]string{"up", "--data-dir", t.TempDir(), "--listen-addr", "127.0.0.1:0", "--workflows-dir", t.TempDir()}, args...)
+	args = append([]string{"up", "--data-dir", t.TempDir(), "--listen-addr", "127.0.0.1:0",
+		"--database-url", postgrestest.DSN(postgrestest.New(t)), "--workflows-dir", workflowstest.SmallDir(t)}, args...)
 	go func() { code <- run(ctx, args, out, logs) }()
 	ended := false
 	t.Cleanup(func() {
@@ -127,7 +130,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 	tg.WaitMessage(ctx, chat, telegramtest.Has("command"))
 
 	t.Run("A8 A30 a command gives a picture with its price and buttons", func(t *testing.T) {
-		ann.Send(chat, "/wallpaper colors=5 width=640 height=400")
+		ann.Send(chat, "/wallpaper colors=5 width=320 height=200")
 		m := tg.WaitMessage(ctx, chat, func(m telegramtest.Message) bool {
 			return telegramtest.HasMedia("photo")(m) && telegramtest.Has("Wallpaper")(m)
 		})
