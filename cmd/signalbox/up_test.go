@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,6 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
+	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/workflows/workflowstest"
@@ -227,9 +229,7 @@ func sentFiles(tg *telegramtest.Server, c *telegramtest.Chat) []telegramtest.Mes
 // drawChat draws the chat as the server holds it, where SCREENSHOTS_DIR says.
 func drawChat(t *testing.T, tg *telegramtest.Server, c *telegramtest.Chat) {
 	t.Helper()
-	dir := os.Getenv("SCREENSHOTS_DIR")
-	program, err := exec.LookPath("chromium")
-	if dir == "" || err != nil {
+	if os.Getenv("SCREENSHOTS_DIR") == "" {
 		return
 	}
 	var b strings.Builder
@@ -257,16 +257,11 @@ func drawChat(t *testing.T, tg *telegramtest.Server, c *telegramtest.Chat) {
 			b.WriteString(`</div>`)
 		}
 	}
-	page := filepath.Join(dir, "chat.html")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	page := filepath.Join(t.TempDir(), "chat.html")
 	if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=548,1800",
-		"--disable-background-networking", "--user-data-dir="+t.TempDir(), "--screenshot="+filepath.Join(dir, "chat.png"), "file://"+page)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	tab := browsertest.Open(t, browsertest.Window{Width: 548, Height: 1800})
+	browsertest.Do(t, tab, chromedp.Navigate("file://"+page))
+	browsertest.Shot(t, tab, "chat")
 }
