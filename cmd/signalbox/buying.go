@@ -40,7 +40,7 @@ func (a *app) newSeller() error {
 		return err
 	}
 	a.seller, err = selling.New(selling.Config{
-		Store: payments.New(payments.Config{Pool: a.db.Pool, Ledger: a.ledger, Products: sold}), Users: a.users, Ledger: a.ledger, Texts: texts, Page: a.cfg.Public,
+		Store: payments.New(payments.Config{Pool: a.db.Pool, Ledger: a.ledger, Products: sold, Now: a.clock.Now}), Users: a.users, Ledger: a.ledger, Texts: texts, Page: a.cfg.Public,
 		Stripe: stripe.Config{Key: a.cfg.StripeSecretKey, BaseURL: a.cfg.StripeAPIURL, Secrets: config.List(a.cfg.StripeWebhookSecret)},
 		Seller: selling.Lines(a.cfg.SellerText), Fonts: typeset.New(typeset.Config{CacheDir: filepath.Join(a.cfg.DataDir, "fonts")}),
 		Tell: func(ctx context.Context, accountID, text string) error {

@@ -23,7 +23,7 @@ func (a *app) startExports(ctx context.Context) error {
 		Pool: a.db.Pool, Files: assets.New(a.db.Pool, places.Now(), maxArchive), Parts: accounts.Parts(),
 		Address: func(id string) string { return a.address(account.ExportPath + id) },
 		Tell:    a.chat.tell.Export,
-		Logger:  a.log,
+		Logger:  a.log, Now: a.clock.Now,
 	})
 	if err != nil {
 		return err

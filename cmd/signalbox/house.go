@@ -55,6 +55,7 @@ type house struct {
 
 	key           []byte       // the secret of this house, see keyFor
 	db            *database.DB // nil: there is none, as for writing the registry to files
+	clock         *peers.Clock
 	peers         *peers.Process
 	media         media.Store
 	templates     registry.SpecStore
@@ -94,6 +95,7 @@ func (h *house) openStorage(ctx context.Context) error {
 func (h *house) joinPeers(ctx context.Context) error {
 	h.peers = peers.New(h.db.Pool, h.log.With("component", "peers"))
 	ready, ended := make(chan struct{}), make(chan error, 1)
+	h.Background("clock", h.clock.Follow)
 	h.Background("peers", func(ctx context.Context) { ended <- h.peers.Run(ctx, func() { close(ready) }) })
 	select {
 	case <-ready:
@@ -110,6 +112,10 @@ func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 	h.db = db
 	h.OnStop("database", db.Close)
 	if _, err := migrations.Up(ctx, db.Pool, logs.Quiet(h.log)); err != nil {
+		return err
+	}
+	h.clock = peers.NewClock(db.Pool, h.log.With("component", "peers"))
+	if err := h.clock.Ask(ctx); err != nil {
 		return err
 	}
 	places, err := media.OpenPlaces(ctx, h.cfg.DataDir, h.cfg.Store)
@@ -178,7 +184,7 @@ func (h *house) collect(ctx context.Context, _ string) error { return h.media.Co
 
 // groupWallets keeps the wallets of groups.
 func (h *house) groupWallets() *groups.Store {
-	return groups.New(groups.Config{Pool: h.db.Pool, Ledger: h.ledger, Record: h.users.Record})
+	return groups.New(groups.Config{Pool: h.db.Pool, Ledger: h.ledger, Record: h.users.Record, Now: h.clock.Now})
 }
 
 // invitations are the operator's links that let people in; their credit is a grant like any other.

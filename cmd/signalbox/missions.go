@@ -21,7 +21,7 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 		},
 		MaxBatch: func() int { return a.rules.Number(houserules.BatchRuns) },
 		Shares:   a.rules.Shares,
-		Logger:   a.log, Metrics: a.metrics,
+		Logger:   a.log, Metrics: a.metrics, Now: a.clock.Now,
 	})
 	if err != nil {
 		return err

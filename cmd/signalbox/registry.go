@@ -226,7 +226,7 @@ func (a *app) startSchedules() error {
 			return a.chat.telegram.FollowMoves(ctx)
 		},
 	})
-	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log}, jobs...)
+	runner, err := schedule.New(a.db.Pool, schedule.Config{Logger: a.log, Now: a.clock.Now}, jobs...)
 	if err != nil {
 		return err
 	}

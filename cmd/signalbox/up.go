@@ -274,7 +274,7 @@ func (a *app) startRuns(ctx context.Context) error {
 		Pool: a.db.Pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
-		Logger: logs.Quiet(a.log), Events: a.log, Metrics: a.metrics, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
+		Logger: logs.Quiet(a.log), Events: a.log, Metrics: a.metrics, Now: a.clock.Now, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
 		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: func(ctx context.Context, run runs.Run) { a.chat.tell.Limits(ctx, a.runs, run) }, Screen: a.rules.Screen,
 	})
 	if err != nil {

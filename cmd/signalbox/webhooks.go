@@ -42,7 +42,7 @@ func (p *post) newAddresses(context.Context) error {
 			signing = append(signing, s.name)
 		}
 	}
-	p.addresses, err = webhooks.NewAddresses(public, key, signing, nil)
+	p.addresses, err = webhooks.NewAddresses(public, key, signing, p.clock.Now)
 	return err
 }
 
@@ -83,7 +83,7 @@ func (p *post) startInbox(ctx context.Context) error {
 		Strategy: func(service string) (registry.WebhookConfig, bool) {
 			return callbacks.Strategy(p.registry.Snapshot(), service)
 		},
-		Logger: p.log.With("component", "webhooks"), Metrics: p.metrics,
+		Logger: p.log.With("component", "webhooks"), Metrics: p.metrics, Now: p.clock.Now,
 	})
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (p *post) newOutbox(tell func(ctx context.Context, accountID, text string) 
 	}
 	p.outbox, err = webhooks.NewOutbox(webhooks.OutboxConfig{
 		Pool: p.db.Pool, Key: key, Hooks: outbound.NewHooks(p.cfg.Allow, webhooks.SendTimeout), Data: p.tellRun, Tell: tell,
-		Logger: p.log.With("component", "webhooks"), Metrics: p.metrics,
+		Logger: p.log.With("component", "webhooks"), Metrics: p.metrics, Now: p.clock.Now,
 	})
 	return err
 }

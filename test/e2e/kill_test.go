@@ -61,11 +61,16 @@ func newSiege(t *testing.T, s spec) *siege {
 // kills. It gives the number of kills.
 func (s *siege) kills(n int) (kills int) {
 	s.t.Helper()
+	var took []time.Duration // from kills to being ready again
+	killed := time.Time{}
 	for ; kills < n || s.work.Load() < int64(2*n); kills++ {
 		after := time.Duration(s.rng.Int64N(int64(900 * time.Millisecond)))
 		starting := s.rng.IntN(6) == 0
 		if !starting {
 			s.p.awaitReady()
+			if kills > 0 {
+				took = append(took, time.Since(killed))
+			}
 		}
 		select {
 		case <-s.p.ended:
@@ -75,11 +80,16 @@ func (s *siege) kills(n int) (kills int) {
 		if s.rng.IntN(5) == 0 {
 			s.killDatabase()
 		}
+		killed = time.Now()
 		s.p.cmd.Process.Kill()
 		s.p.awaitEnd()
 		s.p = launch(s.t, s.spec) // at once: the next start copes with what the last has left
 	}
 	s.p.awaitReady()
+	slices.Sort(took)
+	if len(took) > 0 {
+		s.t.Logf("ready again after %d of the kills: median %v, p95 %v, worst %v", len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
+	}
 	return kills
 }
 

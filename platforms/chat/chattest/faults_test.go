@@ -533,3 +533,24 @@ func TestARunStartsWhenItsStatusMessageIsUncertain(t *testing.T) {
 		s.noRun()
 	})
 }
+
+// TestAStatusMessageThatCouldNotBeNoted: as when the database goes away just then.
+func TestAStatusMessageThatCouldNotBeNoted(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	_, err := s.Pool.Exec(t.Context(), `
+		CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the database goes away'; END $$;
+		CREATE TRIGGER away BEFORE UPDATE OF answer ON chat_updates FOR EACH ROW EXECUTE FUNCTION away()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.say("/painter a cat")
+	s.AwaitText(s.room, "went wrong")
+	s.Idle()
+	s.noRun()
+	for _, m := range s.Harness.Messages(t, s.room) {
+		if m.contains("queue") {
+			t.Errorf("it still says that a run is under way:\n%s", m.Text)
+		}
+	}
+}

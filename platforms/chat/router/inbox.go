@@ -25,6 +25,7 @@ type inbox struct {
 	pool     *pgxpool.Pool
 	writer   *postgres.Writer
 	claimant string // the Router that handles what is stored here
+	doubt    *doubt
 }
 
 // store keeps the updates that were not received before and returns those.
@@ -37,8 +38,12 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 		}
 		ids[i], bodies[i] = u.ID, string(raw)
 	}
+	b.doubt.storing.RLock()
+	defer b.doubt.storing.RUnlock()
 	var stored []string
+	tries := 0
 	err := b.writer.Do(ctx, func(batch *pgx.Batch) {
+		tries++
 		batch.Queue(`
 			INSERT INTO chat_updates (platform, update_id, body, claimed_by)
 			SELECT $1, u.id, u.body::jsonb, $4 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u(id, body, n) ORDER BY n
@@ -49,9 +54,13 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 				return err
 			})
 	})
+	if err != nil || tries > 1 { // what failed together with others was tried again, and may be no news for that reason
+		b.doubt.add(platform, updates)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
 	}
+	b.doubt.settle(platform, stored)
 	return fresh(platform, updates, stored), nil
 }
 

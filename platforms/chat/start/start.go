@@ -122,6 +122,9 @@ func ConversationIn(platform string, place chat.Place) string {
 func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, payer string) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
 	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons, payer)
+	if err != nil && !status.IsZero() && ctx.Err() == nil {
+		return turn.Nothing, NotStarted(ctx, t, status, d, err) // it is shown, but that could not be noted
+	}
 	if err != nil {
 		return turn.Nothing, err
 	}

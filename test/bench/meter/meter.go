@@ -94,14 +94,25 @@ func CPU(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
 		return 0, fmt.Errorf("processor time: %w", err)
 	}
-	total := time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	server, err := ServerCPU(ctx, pool)
+	return time.Duration(own.Utime.Nano()+own.Stime.Nano()) + server, err
+}
+
+// ProcessCPU is the processor time that another process on this machine has used so far; 0 where there is no /proc.
+func ProcessCPU(pid int) time.Duration {
+	s, _ := readStat(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	return s.used
+}
+
+// ServerCPU is the processor time of the Postgres server alone; 0 where there is no /proc, or the server is elsewhere.
+func ServerCPU(ctx context.Context, pool *pgxpool.Pool) (total time.Duration, err error) {
 	var backend string
 	if err := pool.QueryRow(ctx, `SELECT pg_backend_pid()::text`).Scan(&backend); err != nil {
 		return 0, err
 	}
 	stat, ok := readStat(filepath.Join("/proc", backend, "stat"))
 	if !ok {
-		return total, nil
+		return 0, nil
 	}
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

@@ -1,0 +1,231 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/test/bench/meter"
+	"github.com/signalbox/signalbox/test/bench/program"
+)
+
+type bench struct {
+	options
+	binary, dir, dsn, tools string
+}
+
+const (
+	patience = 2 * time.Minute
+	warmUp   = 2 * time.Second
+)
+
+// house is some processes on a database of their own.
+type house struct {
+	pool      *pgxpool.Pool
+	processes []*program.Process
+	over      []<-chan struct{}
+	keys      []string
+	next      atomic.Int64
+}
+
+// measure starts a house of n processes and loads it, first as fast as it can, then at an even pace.
+func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
+	h, err := b.open(ctx, n)
+	defer h.close()
+	if err != nil {
+		return m, err
+	}
+	if _, _, err := h.load(ctx, len(h.keys), warmUp); err != nil { // fills caches
+		return m, err
+	}
+	if m.idle, err = h.idle(ctx); err != nil {
+		return m, err
+	}
+	before, err := h.cpu(ctx)
+	if err != nil {
+		return m, err
+	}
+	runs, took, err := h.load(ctx, len(h.keys), b.time)
+	if err != nil {
+		return m, err
+	}
+	after, err := h.cpu(ctx)
+	if err != nil {
+		return m, err
+	}
+	m.perSecond, m.cpu = float64(runs)/took.Seconds(), (after-before)/time.Duration(max(runs, 1))
+	waits, err := h.wait(ctx, b.pace, b.time)
+	if err != nil {
+		return m, err
+	}
+	m.half, m.most = waits[len(waits)/2], waits[len(waits)*95/100]
+	return m, nil
+}
+
+func (b *bench) open(ctx context.Context, n int) (*house, error) {
+	h := &house{}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	admin, err := postgres.Connect(ctx, b.dsn)
+	if err != nil {
+		return h, err
+	}
+	defer admin.Close()
+	name := "bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if _, err := admin.Exec(ctx, `CREATE DATABASE `+name); err != nil {
+		return h, err
+	}
+	address, err := url.Parse(b.dsn)
+	if err != nil {
+		return h, err
+	}
+	address.Path = "/" + name
+	if h.pool, err = postgres.Connect(ctx, address.String()); err != nil {
+		return h, err
+	}
+	for range n {
+		page, err := program.FreeAddress()
+		if err != nil {
+			return h, err
+		}
+		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Env: []string{
+			"DATABASE_URL=" + address.String(), "HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
+			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error",
+		}}
+		over, err := p.Start()
+		if err != nil {
+			return h, err
+		}
+		h.processes, h.over = append(h.processes, p), append(h.over, over)
+		if err := p.Ready(ctx); err != nil {
+			return h, err
+		}
+		if err := booksChecked(ctx, p); err != nil {
+			return h, err
+		}
+	}
+	for i := range n * b.clients {
+		key, err := h.processes[0].NewKey(ctx, fmt.Sprint("client", i))
+		if err != nil {
+			return h, err
+		}
+		h.keys = append(h.keys, key)
+	}
+	return h, nil
+}
+
+// booksChecked waits for the first check of the books, which comes with a start and belongs to no run.
+func booksChecked(ctx context.Context, p *program.Process) error {
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		var metrics string
+		if err := p.Call(ctx, program.Request{Path: "/metrics"}, &metrics); err != nil {
+			return err
+		}
+		if _, at, _ := strings.Cut(metrics, "\nsignalbox_ledger_checked_timestamp_seconds "); at != "" && at[0] != '0' {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+func (h *house) close() {
+	for _, p := range h.processes {
+		p.Stop()
+	}
+	for _, over := range h.over {
+		<-over
+	}
+	if h.pool != nil {
+		h.pool.Close()
+	}
+}
+
+// order places one order at the process whose turn it is.
+func (h *house) order(ctx context.Context, key string) error {
+	p := h.processes[int(h.next.Add(1))%len(h.processes)]
+	return p.Call(ctx, program.Request{Method: http.MethodPost, Path: "/api/run/instant", Key: key, Body: map[string]any{"inputs": map[string]any{"prompt": "a red bicycle"}}}, nil)
+}
+
+// load has clients order for a time, and waits until all is done.
+func (h *house) load(ctx context.Context, clients int, length time.Duration) (runs int64, took time.Duration, err error) {
+	began := time.Now()
+	var n atomic.Int64
+	var all sync.WaitGroup
+	failed := make([]error, clients)
+	for i := range clients {
+		all.Go(func() {
+			for time.Since(began) < length && failed[i] == nil {
+				failed[i] = h.order(ctx, h.keys[i])
+				n.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	err = errors.Join(failed...)
+	for left := true; left && err == nil; time.Sleep(5 * time.Millisecond) {
+		err = h.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM runs WHERE ended_at IS NULL)`).Scan(&left)
+	}
+	took = time.Since(began)
+	var lost int
+	if err == nil {
+		err = h.pool.QueryRow(ctx, `SELECT count(*) FROM runs WHERE status <> 'succeeded'`).Scan(&lost)
+	}
+	if lost > 0 {
+		err = fmt.Errorf("%d runs did not succeed", lost)
+	}
+	return n.Load(), took, err
+}
+
+// wait orders at an even pace and gives how long the answers took, the shortest first.
+func (h *house) wait(ctx context.Context, pace int, length time.Duration) ([]time.Duration, error) {
+	waits := make([]time.Duration, max(1, int(length.Seconds()*float64(pace))))
+	failed := make([]error, len(waits))
+	tick := time.NewTicker(time.Second / time.Duration(pace))
+	defer tick.Stop()
+	var all sync.WaitGroup
+	for i := range waits {
+		<-tick.C
+		all.Go(func() {
+			began := time.Now()
+			failed[i] = h.order(ctx, h.keys[i%len(h.keys)])
+			waits[i] = time.Since(began)
+		})
+	}
+	all.Wait()
+	slices.Sort(waits)
+	return waits, errors.Join(failed...)
+}
+
+// idle is the processor time in a second without an order.
+func (h *house) idle(ctx context.Context) (time.Duration, error) {
+	before, err := h.cpu(ctx)
+	if err != nil {
+		return 0, err
+	}
+	time.Sleep(warmUp)
+	after, err := h.cpu(ctx)
+	return time.Duration(float64(after-before) / warmUp.Seconds()), err
+}
+
+// cpu is the processor time of the processes and of the database so far.
+func (h *house) cpu(ctx context.Context) (time.Duration, error) {
+	total, err := meter.ServerCPU(ctx, h.pool)
+	for _, p := range h.processes {
+		total += meter.ProcessCPU(p.PID())
+	}
+	return total, err
+}

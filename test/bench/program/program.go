@@ -1,0 +1,218 @@
+//go:build unix
+
+// Package program builds Signalbox and runs it as processes, for those who measure it from outside.
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// AdminToken is the operator's key of every Process.
+const AdminToken = "operator-of-the-measurement"
+
+// Build makes the binary in dir from the sources in root. More are further arguments of go build.
+func Build(ctx context.Context, root, dir string, more ...string) (string, error) {
+	file := filepath.Join(dir, "signalbox")
+	build := exec.CommandContext(ctx, "go", append(append([]string{"build", "-buildvcs=false", "-o", file}, more...), "./cmd/signalbox")...)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build in %s, which must be the project's root: %w\n%s", root, err, out)
+	}
+	return file, nil
+}
+
+// FreeAddress is a host:port where nobody listens.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Process is `signalbox up`, which can be started again after its end.
+type Process struct {
+	Binary  string
+	Dir     string   // DATA_DIR
+	Address string   // of the page, host:port
+	Env     []string // settings, NAME=value
+
+	mu  sync.Mutex
+	cmd *exec.Cmd
+	log lastLines
+}
+
+// Start starts the process; what ends it is Kill, Stop, or itself. Over is closed when it has ended.
+func (p *Process) Start() (over <-chan struct{}, err error) {
+	cmd := exec.Command(p.Binary, "up")
+	cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "DATA_DIR=" + p.Dir, "LISTEN_ADDR=" + p.Address, "ADMIN_TOKEN=" + AdminToken, "API_RATE=0",
+	}, p.Env...)
+	cmd.Stderr = &p.log
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.cmd = cmd
+	p.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // whoever wants to know why reads the log
+		close(ended)
+	}()
+	return ended, nil
+}
+
+// Kill ends the process as a power failure does.
+func (p *Process) Kill() { p.signal(os.Kill) }
+
+// Stop asks the process to end.
+func (p *Process) Stop() { p.signal(os.Interrupt) }
+
+func (p *Process) signal(s os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(s) // it may have ended by itself
+	}
+}
+
+// PID is the number of the latest process.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd.Process.Pid
+}
+
+// Log is what the process and those before it said last.
+func (p *Process) Log() string { return p.log.String() }
+
+// Ready waits until the process takes requests.
+func (p *Process) Ready(ctx context.Context) error {
+	for again := time.NewTicker(20 * time.Millisecond); ; {
+		if p.IsReady(ctx) {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the program at %s is not ready: %w\n%s", p.Address, ctx.Err(), p.Log())
+		}
+	}
+}
+
+// IsReady asks the process whether it takes requests.
+func (p *Process) IsReady(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return p.Call(ctx, Request{Path: "/readyz"}, nil) == nil
+}
+
+// NewKey makes an account and gives its key.
+func (p *Process) NewKey(ctx context.Context, name string) (string, error) {
+	var made struct{ Key string }
+	err := p.Call(ctx, Request{Method: http.MethodPost, Path: "/api/keys", Body: map[string]string{"name": name}}, &made)
+	return made.Key, err
+}
+
+// Request is what is asked of a Process.
+type Request struct {
+	Method, Path string // empty: GET
+	Key          string // empty: the operator's
+	Once         string // the idempotency key, if there is to be one
+	Body         any
+}
+
+// StatusError is an answer that is not as it should be.
+type StatusError struct {
+	Status int
+	text   string
+}
+
+func (e *StatusError) Error() string { return e.text }
+
+// Call sends a request and reads the answer into answer: JSON, or all of it for a *string. Errors are a *StatusError where there was an answer.
+func (p *Process) Call(ctx context.Context, r Request, answer any) error {
+	body := io.Reader(http.NoBody)
+	if r.Body != nil {
+		raw, err := json.Marshal(r.Body)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+p.Address+r.Path, body)
+	if err != nil {
+		return err
+	}
+	if r.Key == "" {
+		r.Key = AdminToken
+	}
+	req.Header.Set("Authorization", "Bearer "+r.Key)
+	req.Header.Set("Content-Type", "application/json")
+	if r.Once != "" {
+		req.Header.Set("Idempotency-Key", r.Once)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return &StatusError{res.StatusCode, fmt.Sprintf("%s %s: %s: %.300s", req.Method, r.Path, res.Status, text)}
+	}
+	switch a := answer.(type) {
+	case nil:
+		return nil
+	case *string:
+		*a = string(text)
+		return nil
+	}
+	return json.Unmarshal(text, answer)
+}
+
+// Answered reports whether an error of Call is an answer with that status.
+func Answered(err error, status int) bool {
+	var answer *StatusError
+	return errors.As(err, &answer) && answer.Status == status
+}
+
+// lastLines keeps the end of what was written.
+type lastLines struct {
+	mu   sync.Mutex
+	text string
+}
+
+const kept = 64 << 10
+
+// Write takes what a process says.
+func (l *lastLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text += string(b)
+	l.text = l.text[max(0, len(l.text)-kept):]
+	return len(b), nil
+}
+
+func (l *lastLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.TrimSpace(l.text)
+}

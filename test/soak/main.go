@@ -1,0 +1,96 @@
+//go:build unix
+
+// Command soak runs a house of several processes on one Postgres under load, while processes and the database are killed, the networks
+// between all of them are cut, stand still and are slow, the store of files is full and the processes' clocks differ. In the end nothing may be lost or
+// doubled, the books must be exact, and a process that lived through all of it must need no more than it did at first.
+//
+//	go run ./test/soak [-for 30m] [-processes 4] [-skew 2m] [-pause 700ms] [-seed 1]
+//
+// It is called from the project's root, and builds the program, for -skew with a clock that is off (see clock.go). Telegram, the engines and the store of files are the strict simulators
+// of the tests, in this process.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	o := options{root: ".", seed: uint64(time.Now().UnixNano())}
+	flag.DurationVar(&o.length, "for", 30*time.Minute, "length of the load and the faults")
+	flag.IntVar(&o.processes, "processes", 4, "processes of the house; the first is never killed")
+	flag.DurationVar(&o.skew, "skew", 2*time.Minute, "how far the clocks of every other process are off; 0 builds the program as it is")
+	flag.DurationVar(&o.pause, "pause", 700*time.Millisecond, "between two orders of one person or program")
+	flag.StringVar(&o.program, "program", "", "the built program, with a clock that is off by -skew; empty: it is built")
+	flag.Uint64Var(&o.seed, "seed", o.seed, "of what is random")
+	flag.Parse()
+	if err := run(ctx, o, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	root      string // of the project
+	program   string // the built one, if there is one
+	length    time.Duration
+	processes int
+	skew      time.Duration
+	pause     time.Duration
+	seed      uint64
+}
+
+// run soaks inside a benchmark, since the simulators belong to tests.
+func run(ctx context.Context, o options, out io.Writer) (err error) {
+	ran := false
+	testing.Benchmark(func(b *testing.B) {
+		if ran {
+			return // once is enough, whatever the time
+		}
+		ran = true
+		err = soak(ctx, b, o, out)
+	})
+	return err
+}
+
+// rest is how long the house has, once nothing fails any more, to bring all that it accepted to an end.
+const rest = 3 * time.Minute
+
+// soak loads the house and hurts it for as long as it is told, and then counts.
+func soak(ctx context.Context, t testing.TB, o options, out io.Writer) (err error) {
+	fmt.Fprintf(out, "seed %d\n", o.seed)
+	h, err := newHouse(ctx, t, o, out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	crowd, err := newCrowd(ctx, h, o.pause)
+	if err != nil {
+		return err
+	}
+	loading, stop := context.WithTimeout(ctx, o.length)
+	defer stop()
+	crowd.begin(loading)
+	watched := watch(loading, h.processes[0])
+	h.hurt(loading, out)
+	<-loading.Done()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ending, cancel := context.WithTimeout(ctx, rest)
+	defer cancel()
+	if err := crowd.end(ending); err != nil {
+		return errors.Join(err, h.check(ctx, crowd, out), h.said())
+	}
+	return errors.Join(h.check(ctx, crowd, out), watched.check(out), h.violations())
+}
