@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/exports"
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -54,10 +54,6 @@ func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 func TestArchiveOfEverything(t *testing.T) {
 	t.Parallel()
 	pool := postgrestest.New(t)
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	watched := &statements{}
 	traced := pool.Config()
 	traced.ConnConfig.Tracer = watched
@@ -89,7 +85,7 @@ func TestArchiveOfEverything(t *testing.T) {
 	}
 	told := make(chan exports.Export, 1)
 	service, err := exports.New(exports.Config{
-		Pool: watchedPool, Files: assets.New(pool, folder, 0), Parts: accounts.Parts(),
+		Pool: watchedPool, Files: housetest.NewFiles(t, pool).Store, Parts: accounts.Parts(),
 		Tell: func(_ context.Context, e exports.Export) error {
 			told <- e
 			return nil

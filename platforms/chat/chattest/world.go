@@ -203,12 +203,8 @@ func (w *World) groupsNow() time.Time { return time.Now().Add(time.Duration(w.La
 
 // exports takes requests for archives of what people have. None is made.
 func (w *World) exports() *exports.Service {
-	folder, err := assets.OpenFolder(w.t.TempDir())
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	s, err := exports.New(exports.Config{
-		Pool: w.Pool, Files: assets.New(w.Pool, folder, 0), Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond,
+		Pool: w.Pool, Files: housetest.NewFiles(w.t, w.Pool).Store, Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond,
 		Address: func(string) string { return "https://box.example/archive" },
 		Tell:    func(context.Context, exports.Export) error { return nil },
 	})
