@@ -84,6 +84,7 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = applicationName
 	}
+	boundSilence(config, dsn)
 	return config, nil
 }
 

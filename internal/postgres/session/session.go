@@ -19,6 +19,7 @@ func By(config *pgxpool.Config, dsn string) error {
 	if err != nil {
 		return errors.New("DATABASE_SESSION_URL is no Postgres address: want postgres://user:password@host:5432/database, with special characters of the password %-encoded")
 	}
+	apart.DialFunc, apart.ConnectTimeout = config.ConnConfig.DialFunc, config.ConnConfig.ConnectTimeout
 	apart.RuntimeParams["application_name"] = config.ConnConfig.RuntimeParams["application_name"]
 	config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
 		if ctx.Value(wanted{}) != nil {

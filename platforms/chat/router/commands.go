@@ -103,7 +103,7 @@ func ownCommands(o turn.Operator, there rooms) turn.Commands {
 			turn.Command{Name: "batch", Do: chains.BatchCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
 				registry.InputField{Name: "file", Type: registry.TypeFile, Multiple: true})},
 			turn.Command{Name: "save", Do: told(chains.SaveCommand), Inputs: registry.InputSchema{takesText("command")}},
-			turn.Command{Name: "chains", Do: told(chains.ChainsCommand), Inputs: registry.InputSchema{takesText("name"), takesText("share")}})
+			turn.Command{Name: "chains", Do: told(chains.ChainsCommand), Inputs: registry.InputSchema{takesText("chain"), takesText("share")}})
 	}
 	if there.site {
 		list = append(list,
