@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -44,11 +45,7 @@ type office struct {
 func newOffice(t *testing.T, parts ...archive.Part) *office {
 	t.Helper()
 	o := &office{t: t, pool: postgrestest.New(t), clock: clocktest.NewManual(time.Now())}
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.files = assets.New(o.pool, folder, 0)
+	o.files = housetest.NewFiles(t, o.pool).Store
 	o.people = users.New(o.pool, users.Config{
 		OnMerge: Adopt,
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {

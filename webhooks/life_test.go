@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // life is an inbox before a real runs service, whose provider is polled hardly ever: callbacks bring the news.
@@ -48,17 +49,10 @@ func newLife(t *testing.T, poll, timeout time.Duration) *life {
 		t.Fatal(err)
 	}
 	l.ledger = billing.NewLedger(l.pool)
-	l.runs, err = runner.New(runs.Config{
+	l.runs = housetest.Runs(t, runs.Config{
 		Pool: l.pool, Registry: catalogue, Ledger: l.ledger, Assets: &runstest.Assets{}, Providers: map[string]runs.Provider{"open": {Submitter: l.provider}},
 		PollMin: poll, PollMax: poll, RetryBase: time.Millisecond, CallbackURL: l.cfg.Addresses.Of,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.runs.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.runs.Stop(context.Background()) })
 	l.start(t)
 	return l
 }

@@ -31,12 +31,7 @@ import (
 // agents are the models that work with the tools.
 type agents struct {
 	*house
-	guidance atomic.Pointer[agent.Guidance]     // hints for tools
-	rates    func() (billing.ModelRates, error) // what models charge, read once
-}
-
-func newAgents(h *house) agents {
-	return agents{house: h, rates: sync.OnceValues(func() (billing.ModelRates, error) { return asking.Rates(h.cfg.ServiceSettings, h.log) })}
+	guidance atomic.Pointer[agent.Guidance] // hints for tools
 }
 
 // handler is the agent over HTTP, with the models that the configuration names. A key alone is not enough: what models
@@ -49,6 +44,7 @@ func (a *agents) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	asking.WarnOfUnpriced(a.cfg.ServiceSettings, a.cfg.Rates, a.log)
 	first := openai.Provider
 	if agents[anthropic.Provider] != nil {
 		first = anthropic.Provider
@@ -63,11 +59,7 @@ func (a *agents) handler() (http.Handler, error) {
 // each makes an agent for each service of models, and, under no name, one that asks all models in their order: the
 // next one when one is in trouble.
 func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
-	rates, err := a.rates()
-	if err != nil {
-		return nil, err
-	}
-	models, err := asking.Models(a.cfg.ServiceSettings, rates)
+	models, err := asking.Models(a.cfg.ServiceSettings, a.cfg.Rates)
 	if err != nil || len(models) == 0 {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/photos"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -37,11 +38,7 @@ func newSiteApp(t *testing.T, c config.Config) *app {
 func TestImportedPhotosAreTheSites(t *testing.T) {
 	t.Parallel()
 	a := newSiteApp(t, config.Config{})
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.media = media.Store{Assets: assets.New(a.db.Pool, folder, 0)}
+	a.media = media.Store{Assets: housetest.NewFiles(t, a.db.Pool).Store}
 	a.users = accounts.New(a.db.Pool, billing.NewLedger(a.db.Pool), config.Config{})
 	ref, _, err := a.media.Keep(t.Context(), strings.NewReader("\x89PNG\r\n\x1a\n"), assets.Meta{Name: "pexels-7.png"})
 	if err != nil {

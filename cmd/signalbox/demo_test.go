@@ -24,13 +24,11 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.DataDir, s.ListenAddr, s.WorkflowsDir = t.TempDir(), "127.0.0.1:0", t.TempDir()
+	s.DataDir, s.ListenAddr, s.WorkflowsDir = t.TempDir(), "127.0.0.1:0", workflowstest.SmallDir(t)
 	s.DatabaseURL = postgrestest.DSN(postgrestest.New(t))
 	now, done, count := time.Now(), 0, 24
 	if os.Getenv("SCREENSHOTS_DIR") != "" {
-		count = 48 // pictures for the documents show a fuller house, in full size
-	} else if err := os.CopyFS(s.WorkflowsDir, workflowstest.Small(t)); err != nil {
-		t.Fatal(err)
+		s.WorkflowsDir, count = t.TempDir(), 48 // pictures for the documents show a fuller house, in full size
 	}
 	a := startApp(t, s)
 	filled, err := demo.Fill(t.Context(), demo.Config{

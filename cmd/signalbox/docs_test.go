@@ -64,6 +64,8 @@ func TestDocsWithAModel(t *testing.T) {
 			defer stop()
 			h.tab = tab
 			browsertest.Do(t, tab, chromedp.Navigate(page+"/chat"), chromedp.WaitVisible(chromedp.CSS("#say")))
+			// The documents are read beside what the house begins with.
+			browsertest.Becomes(t, tab, `(fetch("/api/tools").then((r) => r.text()).then((list) => { document.reads = list.includes('"guideRag"'); }), document.reads)`)
 
 			for _, tool := range []string{"docs", "guideRag"} {
 				t.Run("an answer in chat has its sources with numbers, and is paid: "+tool, func(t *testing.T) {

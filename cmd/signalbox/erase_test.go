@@ -15,17 +15,14 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
 func TestErasingDeletesFiles(t *testing.T) {
 	t.Parallel()
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	db := &database.DB{Pool: postgrestest.New(t)}
-	files := media.Store{Assets: assets.New(db.Pool, folder, 0)}
+	files := media.Store{Assets: housetest.NewFiles(t, db.Pool).Store}
 	people := accounts.New(db.Pool, billing.NewLedger(db.Pool), config.Config{}, func(c *users.Config) {
 		c.AfterErase = (&house{media: files}).collect
 	})

@@ -14,10 +14,10 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/cmd/signalbox/siteimport"
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/providers/content/store"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 func TestSiteImport(t *testing.T) {
@@ -25,11 +25,7 @@ func TestSiteImport(t *testing.T) {
 	a := newApp(config.Config{}, slog.New(slog.DiscardHandler))
 	a.cfg.DataDir = t.TempDir()
 	a.db = &database.DB{Pool: postgrestest.New(t)}
-	files, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.media = media.Store{Assets: assets.New(a.db.Pool, files, 0), Client: outbound.NewClient(nil)}
+	a.media = media.Store{Assets: housetest.NewFiles(t, a.db.Pool).Store, Client: outbound.NewClient(nil)}
 	if _, err := a.content.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ type app struct {
 // newApp has the parts know the house. Nothing is started.
 func newApp(c config.Config, log *slog.Logger) *app {
 	h := &house{Parts: parts.New(log), log: log, cfg: c, metrics: prometheus.NewRegistry()}
-	return &app{house: h, content: contents{house: h}, agents: newAgents(h), post: post{house: h}}
+	return &app{house: h, content: contents{house: h}, agents: agents{house: h}, post: post{house: h}}
 }
 
 func (a *app) start(ctx context.Context) error {

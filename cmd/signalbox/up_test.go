@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,7 +21,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
+	"github.com/signalbox/signalbox/internal/browsertest"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 // output collects what the program prints and tells when the page's address is there.
@@ -52,14 +56,15 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// start runs the program in this process until the test ends, and gives the page's address.
+// start runs the program in this process, on the tests' Postgres and with small pictures, until the test ends, and gives the page's address.
 func start(t *testing.T, args ...string) (page string) {
 	t.Helper()
 	out := &output{page: make(chan string, 1)}
 	logs := &output{page: make(chan string, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	code := make(chan int, 1)
-	args = append([]string{"up", "--data-dir", t.TempDir(), "--listen-addr", "127.0.0.1:0", "--workflows-dir", t.TempDir()}, args...)
+	args = append([]string{"up", "--data-dir", t.TempDir(), "--listen-addr", "127.0.0.1:0",
+		"--database-url", postgrestest.DSN(postgrestest.New(t)), "--workflows-dir", workflowstest.SmallDir(t)}, args...)
 	go func() { code <- run(ctx, args, out, logs) }()
 	ended := false
 	t.Cleanup(func() {
@@ -127,7 +132,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 	tg.WaitMessage(ctx, chat, telegramtest.Has("command"))
 
 	t.Run("A8 A30 a command gives a picture with its price and buttons", func(t *testing.T) {
-		ann.Send(chat, "/wallpaper colors=5 width=640 height=400")
+		ann.Send(chat, "/wallpaper colors=5 width=320 height=200")
 		m := tg.WaitMessage(ctx, chat, func(m telegramtest.Message) bool {
 			return telegramtest.HasMedia("photo")(m) && telegramtest.Has("Wallpaper")(m)
 		})
@@ -224,9 +229,7 @@ func sentFiles(tg *telegramtest.Server, c *telegramtest.Chat) []telegramtest.Mes
 // drawChat draws the chat as the server holds it, where SCREENSHOTS_DIR says.
 func drawChat(t *testing.T, tg *telegramtest.Server, c *telegramtest.Chat) {
 	t.Helper()
-	dir := os.Getenv("SCREENSHOTS_DIR")
-	program, err := exec.LookPath("chromium")
-	if dir == "" || err != nil {
+	if os.Getenv("SCREENSHOTS_DIR") == "" {
 		return
 	}
 	var b strings.Builder
@@ -254,16 +257,11 @@ func drawChat(t *testing.T, tg *telegramtest.Server, c *telegramtest.Chat) {
 			b.WriteString(`</div>`)
 		}
 	}
-	page := filepath.Join(dir, "chat.html")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	page := filepath.Join(t.TempDir(), "chat.html")
 	if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=548,1800",
-		"--disable-background-networking", "--user-data-dir="+t.TempDir(), "--screenshot="+filepath.Join(dir, "chat.png"), "file://"+page)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	tab := browsertest.Open(t, browsertest.Window{Width: 548, Height: 1800})
+	browsertest.Do(t, tab, chromedp.Navigate("file://"+page))
+	browsertest.Shot(t, tab, "chat")
 }

@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"io"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -26,7 +25,6 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/groups"
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
@@ -40,6 +38,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	runstore "github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
@@ -55,7 +54,7 @@ type house struct {
 	telegram *telegramtest.Server
 	engine   *comfytest.Server
 	pool     *pgxpool.Pool
-	files    fileStore
+	files    housetest.Files
 	registry *catalog.Registry
 	ledger   *billing.Ledger
 	provider *comfy.Provider
@@ -94,13 +93,12 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 		limits: botapi.Limits{Global: 4000, Chat: 1000, ChatBurst: 1000, Group: 40_000}, // faster than people type
 	}
 	h.ledger = billing.NewLedger(h.pool)
-	folder, err := assets.OpenFolder(t.TempDir())
-	h.must(err)
-	h.files = fileStore{assets.New(h.pool, folder, 0)}
+	h.files = housetest.NewFiles(t, h.pool)
 	fleet := comfy.NewFleet([]*url.URL{h.engine.URL()}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t), ownWorkflows()}, Fleet: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
 	h.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: 200 * time.Millisecond})
+	var err error
 	h.registry, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
 	h.must(err)
 	_, err = h.registry.Reload(t.Context())
@@ -186,13 +184,10 @@ func (h *house) listen(ctx context.Context) (stop func()) {
 }
 
 func (h *house) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
-	if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
-		return err
-	}
 	if h.poor {
-		return nil
+		return h.ledger.EnsureWallet(ctx, tx, a.ID)
 	}
-	return h.ledger.Grant(ctx, tx, a.ID, credit, "signup:"+a.ID, "sign-up credit")
+	return housetest.Welcome(h.ledger, credit)(ctx, tx, a)
 }
 
 // testLog writes the program's log to the test's.
@@ -203,45 +198,6 @@ func (l testLog) Write(p []byte) (int, error) {
 		l.t.Log(string(bytes.TrimSpace(p)))
 	}
 	return len(p), nil
-}
-
-// fileStore is the real store of files as runs and chats want it.
-type fileStore struct{ store *assets.Store }
-
-func (f fileStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	return f.Keep(ctx, r, assets.Meta{Name: name})
-}
-
-func (f fileStore) Collect(ctx context.Context) error {
-	_, err := f.store.Collect(ctx)
-	return err
-}
-
-func (f fileStore) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
-	ref, err := f.store.Put(ctx, r, meta)
-	if err != nil {
-		return "", registry.MediaInfo{}, err
-	}
-	info, err := f.info(ctx, ref)
-	return string(ref), info, err
-}
-
-func (f fileStore) info(ctx context.Context, ref assets.Ref) (registry.MediaInfo, error) {
-	i, err := f.store.Stat(ctx, ref)
-	return registry.MediaInfo{Name: i.Name, MIMEType: i.MIME, Bytes: i.Size, Width: i.Width, Height: i.Height}, err
-}
-
-func (f fileStore) OpenMedia(ctx context.Context, media registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	ref, err := assets.ParseRef(media)
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	info, err := f.info(ctx, ref)
-	if err != nil {
-		return nil, info, err
-	}
-	content, err := f.store.Open(ctx, ref)
-	return content, info, err
 }
 
 // await waits for a message of the bot with all these parts in its text.

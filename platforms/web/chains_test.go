@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // framer puts a picture into a frame.
@@ -37,7 +38,7 @@ func (h *house) withMissions(options ...option) {
 	h.t.Helper()
 	var err error
 	h.missions, err = missions.New(missions.Config{
-		Pool: h.pool, Registry: h.reg, Runs: h.runs, Ledger: h.ledger, Providers: h.runs.Config.Providers, Media: mediaStore{h.assets, nil}, Poll: 20 * time.Millisecond,
+		Pool: h.pool, Registry: h.reg, Runs: h.runs, Ledger: h.ledger, Providers: h.runs.Config.Providers, Media: housetest.Files{Store: h.assets}, Poll: 20 * time.Millisecond,
 		May:    func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
 		Shares: func() billing.ShareBounds { return billing.ShareBounds{Percent: "20"} },
 	})

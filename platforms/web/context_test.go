@@ -460,6 +460,9 @@ func TestSummaryCard(t *testing.T) {
 		if status := dev.call("POST", "/api/runs/"+run.RunID+"/confirm", `{"granted":["email"]}`, &run); status != http.StatusAccepted || !slices.Equal(run.Granted, []string{"email"}) {
 			t.Errorf("%d, granted %v", status, run.Granted)
 		}
+		if err := h.fake.WaitFor(t.Context(), func() bool { return h.executed("introduce") == 3 }); err != nil { // what is under way is not the next test's
+			t.Error(err)
+		}
 	})
 	t.Run("C33 Cancel ends it, and nothing runs", func(t *testing.T) {
 		before := h.executed("introduce")

@@ -47,6 +47,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
@@ -91,45 +92,24 @@ func newHouse(t *testing.T, options ...option) *house {
 	pool := postgrestest.New(t)
 	h := &house{t: t, ledger: billing.NewLedger(pool), shares: pages.NewShares(pool), fakes: registrytest.NewLoader("fake"), fake: registrytest.NewService("fake"), asking: &registrytest.Asking{}}
 	h.pool = pool
-	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
-		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
-			return err
-		}
-		return h.ledger.Grant(ctx, tx, a.ID, billing.Dollar, "signup:"+a.ID, "sign-up credit")
-	}})
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := mediaStore{assets.New(pool, folder, 0), outbound.NewClient([]string{allowedHost})}
-	h.assets = store.assets
+	h.users = users.New(pool, users.Config{OnCreate: housetest.Welcome(h.ledger, billing.Dollar)})
+	store := mediaStore{housetest.NewFiles(t, pool), outbound.NewClient([]string{allowedHost})}
+	h.assets = store.Store
 
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
 	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t)}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
 	kept := missions.NewChains(pool, func() *missions.Service { return h.missions })
+	var err error
 	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes, kept}, Former: map[string]string{"cms_listPages": "getPage with all"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.reg.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.runs, err = runner.New(runs.Config{
+	h.runs = housetest.Runs(t, runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
 		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}, missions.ChainService: {Submitter: kept}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.runs.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if err := h.runs.Stop(ctx); err != nil {
-			t.Error(err)
-		}
 	})
 	h.exports, err = exports.New(exports.Config{Pool: pool, Files: h.assets, Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond, Tell: func(context.Context, exports.Export) error { return nil }})
 	if err != nil {
@@ -180,28 +160,10 @@ func (h *house) gift(ctx context.Context, tx pgx.Tx, accountID string, nanoUSD i
 // allowedHost is the one inner address that may be fetched from.
 const allowedHost = "127.0.0.2"
 
-// mediaStore is the assets store as runs wants it, which fetches addresses as well.
+// mediaStore has files of the house, and fetches addresses as well.
 type mediaStore struct {
-	assets *assets.Store
+	housetest.Files
 	client *http.Client
-}
-
-func (m mediaStore) Put(ctx context.Context, r io.Reader, name string) (registry.Media, registry.MediaInfo, error) {
-	return m.Keep(ctx, r, assets.Meta{Name: name})
-}
-
-func (m mediaStore) Collect(ctx context.Context) error {
-	_, err := m.assets.Collect(ctx)
-	return err
-}
-
-func (m mediaStore) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
-	ref, err := m.assets.Put(ctx, r, meta)
-	if err != nil {
-		return "", registry.MediaInfo{}, err
-	}
-	info, err := m.assets.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
 }
 
 func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
@@ -209,16 +171,7 @@ func (m mediaStore) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadC
 		content, header, err := outbound.Get(ctx, m.client, ref, 1<<20)
 		return content, registry.MediaInfo{MIMEType: header.Get("Content-Type")}, err
 	}
-	parsed, err := assets.ParseRef(ref)
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	info, err := m.assets.Stat(ctx, parsed)
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	content, err := m.assets.Open(ctx, parsed)
-	return content, registry.MediaInfo{Name: info.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
+	return m.Files.OpenMedia(ctx, ref)
 }
 
 func startEngine(t *testing.T) *url.URL {

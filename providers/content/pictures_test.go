@@ -12,11 +12,12 @@ import (
 
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // elsewhere has the house's files, and some of other hosts.
 type elsewhere struct {
-	contenttest.Files
+	housetest.Files
 	files map[string][]byte
 	asked int
 }

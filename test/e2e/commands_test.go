@@ -562,7 +562,7 @@ func TestReload(t *testing.T) {
 	flows := filepath.Join(newDir(t), "flows") // is not there at the start
 	g := newGate(t, startEngine(t))
 	p := start(t, spec{env: []string{
-		"DATABASE_URL=" + postgrestest.DSN(postgrestest.NewEmpty(t)), "ADMIN_TOKEN=" + adminToken,
+		"DATABASE_URL=" + postgrestest.DSN(postgrestest.New(t)), "ADMIN_TOKEN=" + adminToken,
 		"WORKFLOWS_DIR=" + flows, "COMFYUI_URLS=" + g.URL, "SYNC_SCHEDULE=0 0 1 1 *", // only watching tells of changes
 	}})
 	c := newClient(p, "ann")

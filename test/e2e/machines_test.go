@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
+	"github.com/signalbox/signalbox/workflows/workflowstest"
 )
 
 // machine is the spec of a process of a house of several: an own DATA_DIR; database, files and key are the house's.
@@ -32,7 +34,7 @@ func house(t *testing.T, database, key string) []string {
 	t.Helper()
 	files := buckettest.New(t)
 	return []string{
-		"DATABASE_URL=" + database, "HOUSE_KEY=" + key, "ADMIN_TOKEN=" + adminToken, "COMFYUI_URLS=" + startEngine(t), "WORKFLOWS_DIR=" + smallWorkflows(t),
+		"DATABASE_URL=" + database, "HOUSE_KEY=" + key, "ADMIN_TOKEN=" + adminToken, "COMFYUI_URLS=" + startEngine(t), "WORKFLOWS_DIR=" + workflowstest.SmallDir(t),
 		"S3_ENDPOINT=" + files.URL.String(), "S3_BUCKET=" + buckettest.Bucket, "S3_REGION=" + buckettest.Region,
 		"S3_ACCESS_KEY_ID=" + buckettest.AccessKeyID, "S3_SECRET_ACCESS_KEY=" + buckettest.SecretAccessKey,
 		"SIGNUP_CREDIT_USD=5", "LOG_LEVEL=warn",
@@ -49,7 +51,7 @@ func TestProcessesAreOneHouse(t *testing.T) {
 	const shards = 4
 	tg := telegramtest.New(t, telegramtest.Options{Patience: hang})
 	dc := discordtest.New(t, discordtest.Options{Patience: hang, Shards: shards})
-	pool := postgrestest.NewEmpty(t)
+	pool := postgrestest.New(t)
 	env := append(house(t, postgrestest.DSN(pool), houseKey), "TELEGRAM_BOT_TOKEN="+tg.Token, "TELEGRAM_API_URL="+tg.URL,
 		"DISCORD_BOT_TOKEN="+dc.Token, "DISCORD_APP_ID="+dc.ApplicationID, "DISCORD_API_URL="+dc.URL)
 	first := start(t, machine(t, env))
@@ -78,7 +80,7 @@ func TestProcessesAreOneHouse(t *testing.T) {
 		u := tg.User("Person" + strconv.Itoa(i))
 		chats[i] = u.Private()
 		u.Start("")
-		crowd.Go(func() { commands[i] = write(ctx, tg, u, rand.New(rand.NewPCG(uint64(i), 2))) })
+		crowd.Go(func() { commands[i] = write(ctx, tg, u, rand.New(rand.NewPCG(uint64(i), 2)), new(atomic.Int64)) })
 	}
 	asked := make([][]*discordtest.Interaction, people)
 	channels := make([]*discordtest.Channel, people)
@@ -171,7 +173,7 @@ func parts(t *testing.T, pool *pgxpool.Pool) string {
 func TestProcessesOfAHouse(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
-	pool := postgrestest.NewEmpty(t)
+	pool := postgrestest.New(t)
 	env := house(t, postgrestest.DSN(pool), houseKey)
 	first := start(t, machine(t, env))
 	pooled := append(slices.Clone(env), "DATABASE_URL="+postgrestest.PgBouncer(t, pool))

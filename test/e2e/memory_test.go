@@ -33,7 +33,7 @@ func TestMemoryAtRest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, spec{plain: true, env: []string{
-				"DATABASE_URL=" + postgrestest.DSN(postgrestest.NewEmpty(t)), "ADMIN_TOKEN=" + adminToken,
+				"DATABASE_URL=" + postgrestest.DSN(postgrestest.New(t)), "ADMIN_TOKEN=" + adminToken,
 				"WORKFLOWS_DIR=" + manyWorkflows(t, c.added), "LOG_LEVEL=warn",
 			}})
 			if n := len(newClient(p, "ann").tools()); n < c.added {

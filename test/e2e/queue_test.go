@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"io"
 	"io/fs"
 	"net/http"
@@ -24,8 +23,8 @@ import (
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
-	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // traffic counts what goes to an engine and comes back.
@@ -74,22 +73,9 @@ func TestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := billing.NewLedger(pool)
-	service, err := runner.New(runs.Config{
+	service := housetest.Runs(t, runs.Config{
 		Pool: pool, Registry: tools, Ledger: ledger, Assets: store,
 		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: time.Hour})}},
-	})
-	if err == nil {
-		err = service.Start(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if err := service.Stop(ctx); err != nil {
-			t.Error(err)
-		}
 	})
 	account := func() string {
 		id := uuid.NewString()

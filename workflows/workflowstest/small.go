@@ -3,6 +3,7 @@ package workflowstest
 
 import (
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -42,4 +43,14 @@ func Small(t testing.TB) fs.FS {
 		small[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return small
+}
+
+// SmallDir gives a folder with what Small has, which goes with the test.
+func SmallDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, Small(t)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

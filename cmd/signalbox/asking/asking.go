@@ -2,7 +2,6 @@
 package asking
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -47,21 +46,25 @@ func Models(s settings.ServiceSettings, rates billing.ModelRates) ([]Model, erro
 	return models, nil
 }
 
-// Rates are what tokens cost: the bundled rates, and over them those of MODEL_RATES_FILE. Models of services with a key that have none
-// are told to the operator, who pays for them.
-func Rates(s settings.ServiceSettings, log *slog.Logger) (billing.ModelRates, error) {
+// Rates are what tokens cost: the bundled rates, and over them those of a file such as MODEL_RATES_FILE names; empty: none.
+func Rates(file string) (billing.ModelRates, error) {
 	rates := billing.DefaultModelRates()
-	if s.ModelRatesFile != "" {
-		data, err := os.ReadFile(s.ModelRatesFile)
-		if err != nil {
-			return rates, fmt.Errorf("MODEL_RATES_FILE: %w", err)
-		}
-		own, err := billing.ParseModelRates(data)
-		if err != nil {
-			return rates, fmt.Errorf("MODEL_RATES_FILE: %w", err)
-		}
-		rates = rates.With(own)
+	if file == "" {
+		return rates, nil
 	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return rates, err
+	}
+	own, err := billing.ParseModelRates(data)
+	if err != nil {
+		return rates, err
+	}
+	return rates.With(own), nil
+}
+
+// WarnOfUnpriced tells the operator, who pays for them, of models of services with a key that have no rate.
+func WarnOfUnpriced(s settings.ServiceSettings, rates billing.ModelRates, log *slog.Logger) {
 	hosted := split(s.AnthropicModel)
 	if s.OpenAIAPIKey != "" {
 		hosted = append(hosted, split(s.OpenAIModel)...)
@@ -71,7 +74,6 @@ func Rates(s settings.ServiceSettings, log *slog.Logger) (billing.ModelRates, er
 			log.Warn("no rate is known for a model: nobody who asks pays for it; name its price in MODEL_RATES_FILE", "model", name)
 		}
 	}
-	return rates, nil
 }
 
 // split reads a list of names separated by commas.

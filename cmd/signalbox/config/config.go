@@ -59,6 +59,7 @@ type Config struct {
 	RequestRate               int
 	TokensPerDay              int // of each account's questions
 	AskPerQuestion, AskPerDay billing.NanoUSD
+	Rates                     billing.ModelRates // of models' tokens
 	Proxies                   []netip.Prefix
 	KeepResults               time.Duration // 0: for ever
 	Allow                     []string
@@ -260,6 +261,9 @@ func (c *Config) checkMoney(p *problems) {
 	c.AskPerDay, err = billing.ParseUSD(c.AskUSDPerDay)
 	p.unless(err == nil && c.AskPerDay >= 0, "ASK_USD_PER_DAY", c.AskUSDPerDay, "a decimal number of US dollars, 0 for no limit")
 	p.unless(OneOf(c.AskPaidBy, asking.ByAsker, asking.ByHouse), "ASK_PAID_BY", c.AskPaidBy, "asker or house")
+	if c.Rates, err = asking.Rates(c.ModelRatesFile); err != nil {
+		p.add(fmt.Errorf("MODEL_RATES_FILE: %w", err))
+	}
 }
 
 // The values of ACCESS.

@@ -40,6 +40,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	runstore "github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -146,7 +147,7 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.People = users.New(w.Pool, users.Config{
-		OnCreate: w.welcome,
+		OnCreate: housetest.Welcome(w.Ledger, signupCredit),
 		OnMerge:  w.join,
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
 			return chatstore.Forget(ctx, tx, accountID)
@@ -202,12 +203,8 @@ func (w *World) groupsNow() time.Time { return time.Now().Add(time.Duration(w.La
 
 // exports takes requests for archives of what people have. None is made.
 func (w *World) exports() *exports.Service {
-	folder, err := assets.OpenFolder(w.t.TempDir())
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	s, err := exports.New(exports.Config{
-		Pool: w.Pool, Files: assets.New(w.Pool, folder, 0), Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond,
+		Pool: w.Pool, Files: housetest.NewFiles(w.t, w.Pool).Store, Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond,
 		Address: func(string) string { return "https://box.example/archive" },
 		Tell:    func(context.Context, exports.Export) error { return nil },
 	})
@@ -267,14 +264,6 @@ func (w *World) Restart() {
 	w.t.Helper()
 	w.Stop()
 	w.Start()
-}
-
-// welcome gives a new account its wallet and credit.
-func (w *World) welcome(ctx context.Context, tx pgx.Tx, a users.Account) error {
-	if err := w.Ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
-		return err
-	}
-	return w.Ledger.Grant(ctx, tx, a.ID, signupCredit, "signup:"+a.ID, "sign-up credit")
 }
 
 // join moves what belongs to an account to the one it becomes.

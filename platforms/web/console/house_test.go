@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -117,21 +118,8 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		t.Fatal(err)
 	}
 	h.reload()
-	h.runs, err = runner.New(runs.Config{Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: &runstest.Assets{},
+	h.runs = housetest.Runs(t, runs.Config{Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: &runstest.Assets{},
 		Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.runs.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if err := h.runs.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
 	h.invitations = users.NewInvitations(h.users, func(context.Context, pgx.Tx, string, int64, string) error { return errors.New("no credit") })
 	c, err := console.New(console.Config{
 		Invitations: h.invitations, Address: func(path string) string { return "https://bot.example" + path }, Settings: h.settings,

@@ -17,12 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/door"
@@ -32,6 +30,7 @@ import (
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -73,32 +72,6 @@ func (n *now) count() int {
 
 // picture is a PNG of one pixel.
 var picture = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\xdac\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
-
-// store is the assets store as runs wants it.
-type store struct{ *assets.Store }
-
-func (s store) Collect(ctx context.Context) error {
-	_, err := s.Store.Collect(ctx)
-	return err
-}
-
-func (s store) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
-	ref, err := s.Store.Put(ctx, r, meta)
-	if err != nil {
-		return "", registry.MediaInfo{}, err
-	}
-	info, err := s.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
-}
-
-func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	parsed, err := assets.ParseRef(ref)
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	content, err := s.Open(ctx, parsed)
-	return content, registry.MediaInfo{}, err
-}
 
 type house struct {
 	url    string
@@ -146,38 +119,17 @@ func newHouse(t *testing.T, adapt ...func(*runs.Config)) *house {
 		tool("inner", func(t *registry.Tool) { t.Visibility = registry.VisibilityInternal }),
 		registrytest.Tool("slow", func(t *registry.Tool) { t.Capability = registry.CapabilityRead }),
 	)
-	h.users = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
-		if err := h.ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
-			return err
-		}
-		return h.ledger.Grant(ctx, tx, a.ID, billing.Dollar, "signup:"+a.ID, "sign-up credit")
-	}})
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.users = users.New(pool, users.Config{OnCreate: housetest.Welcome(h.ledger, billing.Dollar)})
 	h.reg = registrytest.Registry(t, h.tools)
 	config := runs.Config{
-		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store{assets.New(pool, folder, 0)},
+		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: housetest.NewFiles(t, pool),
 		Providers: map[string]runs.Provider{"now": {Caller: h.now}, "fake": {Submitter: h.slow}, "asking": {Caller: h.asking}},
 	}
 	for _, change := range adapt {
 		change(&config)
 	}
 	h.pool = pool
-	if h.runs, err = runner.New(config); err == nil {
-		err = h.runs.Start(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if err := h.runs.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	h.runs = housetest.Runs(t, config)
 	h.serve(t)
 	return h
 }

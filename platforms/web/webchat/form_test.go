@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/chattest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs/runner"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // formHouse is a house whose pages know the tools and runs of its conversation.
@@ -43,7 +44,7 @@ func (h oneHouse) House() *pgxpool.Pool { return h.pool }
 // houseRuns are the runs of the conversation, with the files of the pages.
 type houseRuns struct {
 	*runner.Service
-	files store
+	files housetest.Files
 	pool  *pgxpool.Pool
 }
 

@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
@@ -34,6 +33,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/webchat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -45,7 +45,7 @@ const maxFile = 4 << 20
 type harness struct {
 	pool   *pgxpool.Pool
 	people *users.Store
-	files  store
+	files  housetest.Files
 	server *httptest.Server
 
 	mu       sync.Mutex
@@ -72,20 +72,11 @@ func newHarness(t testing.TB) *harness {
 	t.Helper()
 	pool := postgrestest.New(t)
 	ledger := billing.NewLedger(pool)
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := &harness{
-		pool: pool, files: store{assets.New(pool, folder, 0)}, browsers: map[string]*browser{}, rooms: map[string]*browser{},
+		pool: pool, files: housetest.NewFiles(t, pool), browsers: map[string]*browser{}, rooms: map[string]*browser{},
 		notices: map[string][]chattest.Notice{},
 	}
-	h.people = users.New(pool, users.Config{OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
-		if err := ledger.EnsureWallet(ctx, tx, a.ID); err != nil {
-			return err
-		}
-		return ledger.Grant(ctx, tx, a.ID, billing.Dollar, "signup:"+a.ID, "sign-up credit")
-	}})
+	h.people = users.New(pool, users.Config{OnCreate: housetest.Welcome(ledger, billing.Dollar)})
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
 		current := h.current
@@ -97,41 +88,11 @@ func newHarness(t testing.TB) *harness {
 	return h
 }
 
-// store is the assets store as the adapter wants it.
-type store struct{ assets *assets.Store }
-
-func (s store) Collect(ctx context.Context) error {
-	_, err := s.assets.Collect(ctx)
-	return err
-}
-
-func (s store) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
-	ref, err := s.assets.Put(ctx, r, meta)
-	if err != nil {
-		return "", registry.MediaInfo{}, err
-	}
-	info, err := s.assets.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
-}
-
-func (s store) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	parsed, err := assets.ParseRef(ref)
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	info, err := s.assets.Stat(ctx, parsed)
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	content, err := s.assets.Open(ctx, parsed)
-	return content, registry.MediaInfo{Name: info.Name, MIMEType: info.MIME, Bytes: info.Size}, err
-}
-
 // pagesRuns is what the frame of the page asks of runs: nothing but files.
 type pagesRuns struct {
 	web.Runs
-	store
-	pool *pgxpool.Pool
+	files housetest.Files
+	pool  *pgxpool.Pool
 }
 
 func (r pagesRuns) OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error) {
@@ -139,7 +100,7 @@ func (r pagesRuns) OwnersOf(ctx context.Context, ref registry.Media, reader asse
 }
 
 func (r pagesRuns) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	return r.store.OpenMedia(ctx, ref)
+	return r.files.OpenMedia(ctx, ref)
 }
 
 func (r pagesRuns) Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error) {
@@ -168,7 +129,7 @@ func (h *harness) connect(t testing.TB) *webchat.Adapter {
 		t.Fatal(err)
 	}
 	h.adapter = adapter
-	h.serve(t, reg, pagesRuns{store: h.files, pool: h.pool})
+	h.serve(t, reg, pagesRuns{files: h.files, pool: h.pool})
 	return adapter
 }
 

@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/providers/content/layout"
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // The accounts.
@@ -40,7 +40,7 @@ type House struct {
 	Site      store.Site
 	Pool      *pgxpool.Pool
 	Templates *layout.Set
-	Files     Files
+	Files     housetest.Files
 	Prompts   map[registry.Media]string // of files that runs made
 	t         testing.TB
 	tools     []registry.Tool
@@ -51,15 +51,11 @@ type House struct {
 func New(t testing.TB, change ...func(*content.Config)) *House {
 	t.Helper()
 	pool := postgrestest.New(t)
-	folder, err := assets.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	templates, err := layout.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &House{Prompts: map[registry.Media]string{}, Store: store.New(pool), Pool: pool, Templates: templates, Files: Files{assets.New(pool, folder, 0)}, t: t}
+	h := &House{Prompts: map[registry.Media]string{}, Store: store.New(pool), Pool: pool, Templates: templates, Files: housetest.NewFiles(t, pool), t: t}
 	cfg := content.Config{
 		Store: h.Store, Templates: templates, Files: h.Files, Links: func(slug string) content.Links { return links(slug) },
 		Operator: func(_ context.Context, account string) (bool, error) { return account == Operator, nil },
@@ -101,29 +97,6 @@ func (l links) root() string {
 func (l links) Page(slug string) string              { return l.root() + slug }
 func (l links) Entry(collection, slug string) string { return l.root() + collection + "/" + slug }
 func (l links) Preview(kind, id string) string       { return l.root() + "preview/" + kind + "/" + id }
-
-// Files keeps files and reads them.
-type Files struct{ assets *assets.Store }
-
-// Keep stores a file.
-func (f Files) Keep(ctx context.Context, r io.Reader, meta assets.Meta) (registry.Media, registry.MediaInfo, error) {
-	ref, err := f.assets.Put(ctx, r, meta)
-	if err != nil {
-		return "", registry.MediaInfo{}, err
-	}
-	info, err := f.assets.Stat(ctx, ref)
-	return string(ref), registry.MediaInfo{Name: meta.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
-}
-
-// OpenMedia opens a stored file.
-func (f Files) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	content, err := f.assets.Open(ctx, assets.Ref(ref))
-	if err != nil {
-		return nil, registry.MediaInfo{}, err
-	}
-	info, err := f.assets.Stat(ctx, assets.Ref(ref))
-	return content, registry.MediaInfo{Name: info.Name, MIMEType: info.MIME, Bytes: info.Size, Width: info.Width, Height: info.Height}, err
-}
 
 // Object is a JSON object.
 type Object = map[string]any
