@@ -172,8 +172,18 @@ func surprises(leg *Leg, now *registry.Preview) bool {
 		return false
 	}
 	shown, err := sum(leg.Preview)
-	found, other := sum(now)
+	found, other := sum(withoutLink(now))
 	return err != nil || other != nil || shown != found
+}
+
+// withoutLink is a preview without the address at which things can be looked at: that of another day may be another.
+func withoutLink(p *registry.Preview) *registry.Preview {
+	if p == nil {
+		return nil
+	}
+	same := *p
+	same.Link = ""
+	return &same
 }
 
 // begin accepts the legs whose time has come, and reports whether there were any.

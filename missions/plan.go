@@ -171,7 +171,7 @@ func (s *Service) planLeg(ctx context.Context, accountID string, d DraftLeg, bef
 		return Leg{}, registry.Tool{}, err
 	}
 	leg := Leg{
-		Order: d.Order, Agent: d.Agent, Summary: d.Summary, DependsOn: append([]int{}, d.DependsOn...), Amount: d.Amount, Quote: quote, Personal: b.Tool.PIIRequired, Preview: b.Preview(),
+		Order: d.Order, Agent: d.Agent, Summary: d.Summary, DependsOn: append([]int{}, d.DependsOn...), Amount: d.Amount, Quote: quote, Personal: b.Tool.PIIRequired, Preview: withoutLink(b.Preview()),
 		Inputs: maps.Clone(b.Inputs), Progress: LegProgress{Status: LegPending},
 	}
 	if leg.Summary == "" {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/edit"
 )
 
 // Loader is a source of tools. Load returns all of them, or an error, in which case the Registry keeps
@@ -142,8 +144,21 @@ type Preview struct {
 	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
 	// versions that are not the present ones any more.
 	Touches []Touch `json:"touches,omitempty"`
+	// Changes are what would be different afterwards, field by field; a provider that tells none says nothing of single fields. Untold
+	// counts those that are left out since there are too many.
+	Changes []Change `json:"changes,omitempty"`
+	Untold  int      `json:"untold,omitempty"`
+	// Link is where people can look at what would change, as it is before; empty: nowhere.
+	Link string `json:"link,omitempty"`
 	// Parts are the calls that the call is made of, in their order, each as it would be made now; none: it is one of itself.
 	Parts []Part `json:"parts,omitempty"`
+}
+
+// Change is what would be different in one field of a thing.
+type Change struct {
+	Field string `json:"field"` // where it stands, such as "title" or "content.body"
+	// Pieces tell the words that go and those that come, with some of what stays beside them; "…" stands for what is left out.
+	Pieces []edit.Piece `json:"pieces"`
 }
 
 // Part is one of several calls that are approved together.

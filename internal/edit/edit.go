@@ -1,4 +1,4 @@
-// Package edit measures how far one word is from another.
+// Package edit measures how far one word is from another, and tells in which words two texts differ.
 package edit
 
 import "slices"

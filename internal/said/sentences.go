@@ -264,7 +264,6 @@ var (
 	SiteNoImage             = sentence("siteNoImage")
 	SiteNoInput             = sentence("siteNoInput")
 	SiteNoNavigation        = sentence("siteNoNavigation")
-	SiteNoPost              = sentence("siteNoPost")
 	SiteNoPosts             = sentence("siteNoPosts")
 	SiteNoRevision          = sentence("siteNoRevision")
 	SiteOrder               = sentence("siteOrder")

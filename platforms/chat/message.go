@@ -62,6 +62,8 @@ const (
 	StyleLink    Style = "link"
 	StyleMention Style = "mention"
 	StyleTime    Style = "time"
+	StyleGone    Style = "gone" // what a change takes away
+	StyleNew     Style = "new"  // what a change adds
 )
 
 // Plain is a text without style.

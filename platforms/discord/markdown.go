@@ -97,8 +97,10 @@ func renderSegment(s chat.Segment) string {
 	}
 	before, after, _ := strings.Cut(s.Text, core)
 	switch s.Style {
-	case chat.StyleBold:
+	case chat.StyleBold, chat.StyleNew:
 		core = "**" + escapeMarkdown(core) + "**"
+	case chat.StyleGone:
+		core = "~~" + escapeMarkdown(core) + "~~"
 	case chat.StyleItalic:
 		core = "*" + escapeMarkdown(core) + "*"
 	case chat.StyleCode:

@@ -19,6 +19,7 @@ func TestMarkdown(t *testing.T) {
 		"a line does not become a heading":               {chat.Plain("# a\n- b\n> c\n1. d\n-# e"), "\\# a\n\\- b\n\\> c\n1\\. d\n\\-# e"},
 		"signs within a line stay":                       {chat.Plain("a # b - c > d"), "a # b - c > d"},
 		"an address stays, without a preview":            {chat.Plain("see https://x.example/a_b_c?d=*"), "see <https://x.example/a_b_c?d=*>"},
+		"what goes and what comes":                       {chat.Text{{Style: chat.StyleGone, Text: "a~b"}, {Text: " "}, {Style: chat.StyleNew, Text: "c"}}, "~~a\\~b~~ **c**"},
 		"bold keeps white space outside":                 {chat.Text{{Style: chat.StyleBold, Text: " a_b\n"}}, " **a\\_b**\n"},
 		"code with a back-tick":                          {chat.Text{{Style: chat.StyleCode, Text: "a`b"}}, "`` a`b ``"},
 		"code":                                           {chat.Text{{Style: chat.StyleCode, Text: "a_b"}}, "`a_b`"},

@@ -109,10 +109,11 @@ func TestSending(t *testing.T) {
 			m.Text = chat.Text{
 				{Style: chat.StyleMention, Text: "Makers ", URL: "-100"}, {Text: "<b>& "}, {Style: chat.StyleBold, Text: "a<b"}, {Style: chat.StyleQuote, Text: "\"q\""},
 				{Style: chat.StyleLink, Text: "here", URL: "https://example.com/?a=1&b=\"2\""}, {Style: chat.StyleItalic, Text: " "},
+				{Style: chat.StyleGone, Text: "old"}, {Text: " "}, {Style: chat.StyleNew, Text: "new"},
 			}
 			r.sent(t, m)
 			shown := r.only(t)
-			if shown.Text != strings.TrimSpace(m.Text.String()) || len(shown.Entities) != 3 || !shown.NoPreview {
+			if shown.Text != strings.TrimSpace(m.Text.String()) || len(shown.Entities) != 5 || shown.Entities[3].Type != "strikethrough" || !shown.NoPreview {
 				t.Errorf("shown: %q %+v", shown.Text, shown.Entities)
 			}
 		},

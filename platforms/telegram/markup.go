@@ -24,8 +24,10 @@ func htmlOf(t chat.Text) string {
 
 func tags(s chat.Segment) (open, end string) {
 	switch s.Style {
-	case chat.StyleBold:
+	case chat.StyleBold, chat.StyleNew:
 		return "<b>", "</b>"
+	case chat.StyleGone:
+		return "<s>", "</s>"
 	case chat.StyleItalic:
 		return "<i>", "</i>"
 	case chat.StyleCode:

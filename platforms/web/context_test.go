@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -374,6 +375,10 @@ func TestPreview(t *testing.T) {
 		if c.Inputs["prompt"] == "confirmed" {
 			p.Capability = registry.CapabilityWrite
 		}
+		if c.Inputs["prompt"] == "changed" {
+			p.Capability, p.Link, p.Untold = registry.CapabilityWrite, "https://bot.example/site/preview/entry/7", 3
+			p.Changes = []registry.Change{{Field: "prompt", Pieces: []edit.Piece{{Kind: edit.Same, Text: "a "}, {Kind: edit.Gone, Text: "<red> "}, {Kind: edit.New, Text: "blue\x00 "}, {Kind: edit.Same, Text: "mug"}}}}
+		}
 		if c.Inputs["prompt"] == "nothing" {
 			return p, registry.Errorf(registry.CodeInvalidInput, "there are no such posts")
 		}
@@ -397,6 +402,15 @@ func TestPreview(t *testing.T) {
 		me := h.visitor()
 		me.form("/signin", url.Values{"key": {dev.key}})
 		has(t, me.page("/run/"+shown.Run.RunID), "Delete &lt;2&gt; posts?", "<li>Hello &lt;you&gt;</li>", "<li>post 8</li>")
+	})
+	t.Run("what would be different is marked up, and told to programs in pieces", func(t *testing.T) {
+		dev.call("POST", "/api/run/look", ask("changed"), &shown, model...)
+		if p := shown.Run.Preview; len(p.Changes) != 1 || len(p.Changes[0].Pieces) != 4 || p.Changes[0].Pieces[1] != (edit.Piece{Kind: edit.Gone, Text: "<red> "}) || p.Link == "" {
+			t.Fatalf("the preview is %+v", p)
+		}
+		me := h.visitor()
+		me.form("/signin", url.Values{"key": {dev.key}})
+		has(t, me.page("/run/"+shown.Run.RunID), "<dd>a <del>&lt;red&gt; </del><ins>blue </ins>mug</dd>", "… and 3 more", `href="https://bot.example/site/preview/entry/7"`)
 	})
 	t.Run("D96 one that only shows what it would change runs", func(t *testing.T) {
 		if status := dev.call("POST", "/api/run/look", ask("show"), &shown, model...); status != http.StatusAccepted {

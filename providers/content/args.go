@@ -81,6 +81,13 @@ func (a args) setFlag(to *bool, name string) {
 	}
 }
 
+// setWhole sets a whole number where one was given.
+func (a args) setWhole(to *int, name string) {
+	if n := a.whole(name); n != nil {
+		*to = *n
+	}
+}
+
 // setParent sets or takes away a parent where one was given: null and the empty text stand for the top.
 func (a args) setParent(to **string, name string) error {
 	v, given := a[name]

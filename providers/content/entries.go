@@ -24,7 +24,7 @@ func entryTools() []tool {
 			},
 		},
 		{
-			id: "createEntry", title: "Create an entry", noun: "entry", names: "collectionId", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: createEntry,
+			id: "createEntry", title: "Create an entry", noun: "entry", names: "collectionId", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: createEntry, preview: looking(createEntry),
 			about: "Create an entry in a collection by slug and title, as a draft unless status says published. Returns entryId and previewUrl.",
 			inputs: registry.InputSchema{
 				need(textInput("collectionId", "The id or slug of the collection, such as glossary.")), need(textInput("slug", "The entry's place in addresses: lower-case letters, digits and hyphens.")),
@@ -32,7 +32,7 @@ func entryTools() []tool {
 			},
 		},
 		{
-			id: "updateEntry", title: "Update an entry", noun: "entry", names: "id", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updateEntry,
+			id: "updateEntry", title: "Update an entry", noun: "entry", names: "id", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updateEntry, preview: looking(updateEntry),
 			about: "Update an entry by id: slug, title, content or status. Merges: only what is sent changes, members of content too. archived takes it out of sight. With locale, title, content and status are those of another language, which archived takes away. Returns the entry.",
 			inputs: registry.InputSchema{
 				need(textInput("id", "The entry's id, as getEntry gives it.")), textInput("slug", "Its place in addresses, the only one in its collection."), textInput("title", "Its title."), content,
@@ -106,7 +106,7 @@ func createEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	notes := p.bring(ctx, v, e.Content, bodyField)
-	id, err := v.CreateEntry(ctx, e)
+	id, err := v.addEntry(ctx, "collectionId", collection, e)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 		return p.translateEntry(ctx, v, entries[0], "id", locale, change)
 	}
 	notes := p.bring(ctx, v, change, bodyField)
-	err = v.UpdateEntry(ctx, id, func(e *store.Entry) error {
+	err = v.changeEntry(ctx, p, id, func(e *store.Entry) error {
 		if err := v.stillAt(e.Version, e.Title); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func imageTools() []tool {
 			},
 		},
 		{
-			id: "updateImage", title: "Update an image", noun: "image", names: "id", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updateImage,
+			id: "updateImage", title: "Update an image", noun: "image", names: "id", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updateImage, preview: looking(updateImage),
 			about:  "Update what is known of an image by id: description, tags or categories. Merges: what is not sent stays. Searches find it by the new words at once. Returns the image.",
 			inputs: registry.InputSchema{need(textInput("id", "The image's id, or its /uploads/ address.")), textInput("description", "What it shows, in a sentence; it is its alternative text as well."), tags, categories},
 		},
@@ -204,7 +204,7 @@ func updateImage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = v.UpdateImage(ctx, id, func(i *store.Image) error {
+	err = v.changeImage(ctx, id, func(i *store.Image) error {
 		v.args.setText(&i.Description, "description")
 		if v.args.has("tags") {
 			i.Tags = v.args.texts("tags")
@@ -219,6 +219,10 @@ func updateImage(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	return p.tellImage(ctx, v, id)
+}
+
+func touchImage(i store.Image) registry.Touch {
+	return registry.Touch{Kind: "image", ID: i.ID, Title: cmp.Or(i.Filename, i.Description), Version: strconv.FormatInt(i.Version, 10)}
 }
 
 var imageDeletion = deletion{

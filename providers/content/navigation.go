@@ -26,12 +26,12 @@ func navigationTools() []tool {
 			inputs: registry.InputSchema{textInput("id", "The item's id."), navigation, textInput("label", "Items of the navigation that say exactly this."), flagInput("all", "true gives all items of the navigation.")},
 		},
 		{
-			id: "createNavItem", title: "Create a menu item", noun: "navItem", names: "navigationId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: createNavItem,
+			id: "createNavItem", title: "Create a menu item", noun: "navItem", names: "navigationId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: createNavItem, preview: looking(createNavItem),
 			about:  "Create an item in a navigation that leads to a page, entry, image or address, or is a placeholder. parentId puts it below another item of the same navigation; without sortOrder it comes last. Returns navItemId.",
 			inputs: append(registry.InputSchema{need(navigation), need(label), need(targets)}, target...),
 		},
 		{
-			id: "updateNavItem", title: "Update a menu item", noun: "navItem", names: "id", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updateNavItem,
+			id: "updateNavItem", title: "Update a menu item", noun: "navItem", names: "id", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updateNavItem, preview: looking(updateNavItem),
 			about:  "Update an item by id; its label does not name it. Merges: only what is sent changes. visible false hides it and keeps it; parentId and sortOrder move it. Returns the item.",
 			inputs: append(registry.InputSchema{need(textInput("id", "The item's id, as getNavItem gives it; its label does not name it here.")), label, targets}, append(target, flagInput("visible", "Whether visitors see it."))...),
 		},
@@ -115,7 +115,7 @@ func createNavItem(_ *Provider, ctx context.Context, v visit) (any, error) {
 	if err := v.args.setParent(&n.ParentID, "parentId"); err != nil {
 		return nil, err
 	}
-	id, err := v.CreateNavItem(ctx, n, v.args.whole("sortOrder"))
+	id, err := v.addNavItem(ctx, navigation, n, v.args.whole("sortOrder"))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,8 @@ func updateNavItem(_ *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = v.UpdateNavItem(ctx, id, v.args.whole("sortOrder"), func(n *store.NavItem) error {
+	err = v.changeNavItem(ctx, id, v.args.whole("sortOrder"), func(n *store.NavItem) error {
+		v.args.setWhole(&n.SortOrder, "sortOrder")
 		v.args.setText(&n.Label, "label")
 		v.args.setFlag(&n.Visible, "visible")
 		if err := v.setTarget(n); err != nil {
@@ -183,6 +184,10 @@ func updateNavItem(_ *Provider, ctx context.Context, v visit) (any, error) {
 	return tellNavItem(ctx, v, id)
 }
 
+func touchNavItem(n store.NavItem) registry.Touch {
+	return registry.Touch{Kind: "navItem", ID: n.ID, Title: n.Label, Version: strconv.FormatInt(n.Version, 10)}
+}
+
 var navItemDeletion = deletion{
 	noun: "menu item", nouns: "menu items", key: "ids", note: "visible false with updateNavItem hides one and keeps it. Items below move up.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
@@ -190,7 +195,7 @@ var navItemDeletion = deletion{
 		things := map[string]thing{}
 		for _, n := range items {
 			things[n.ID] = thing{
-				Touch: registry.Touch{Kind: "navItem", ID: n.ID, Title: n.Label, Version: strconv.FormatInt(n.Version, 10)},
+				Touch: touchNavItem(n),
 				shown: map[string]any{"id": n.ID, "title": n.Label, "navigationId": n.NavigationID},
 			}
 		}

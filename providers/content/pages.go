@@ -29,12 +29,12 @@ func pageTools() []tool {
 			},
 		},
 		{
-			id: "createPage", title: "Create a page", noun: "page", names: "parentId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: createPage,
+			id: "createPage", title: "Create a page", noun: "page", names: "parentId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: createPage, preview: looking(createPage),
 			about:  "Create an empty page by name and slug, at the top or below another by parentId. What stands on it comes by createSection; visitors see it once a section is published. Returns pageId and previewUrl.",
 			inputs: append(registry.InputSchema{need(name), need(slug), parent}, settings...),
 		},
 		{
-			id: "updatePage", title: "Update a page", noun: "page", names: "id", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updatePage,
+			id: "updatePage", title: "Update a page", noun: "page", names: "id", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updatePage, preview: looking(updatePage),
 			about:  "Update a page by id; its slug does not name it. Merges: only what is sent changes, members of meta too, and null takes one away. parentId moves it, null to the top. status published shows it to everybody with all of its sections at once, unpublished takes it back. With locale, name, meta.description and status are those of another language. Returns the page.",
 			inputs: append(registry.InputSchema{need(textInput("id", "The page's id, a UUID, as getPage gives it; a slug does not name it here.")), name, slug, parent, pageStatus()}, append(settings, localeInput())...),
 		},
@@ -141,7 +141,7 @@ func createPage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err := v.args.setParent(&page.ParentID, "parentId"); err != nil {
 		return nil, err
 	}
-	id, err := v.CreatePage(ctx, page)
+	id, err := v.addPage(ctx, page)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func updatePage(p *Provider, ctx context.Context, v visit) (any, error) {
 	case v.args.text("status") == store.Archived:
 		return nil, registry.Say(registry.CodeInvalidInput, said.SiteLocaleNeeded, "tool", "updatePage").At("status")
 	}
-	err = v.UpdatePage(ctx, id, func(page *store.Page) error {
+	err = v.changePage(ctx, p, id, func(page *store.Page) error {
 		if err := v.stillAt(page.Version, page.Name); err != nil {
 			return err
 		}
@@ -182,6 +182,10 @@ func updatePage(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, v.otherFamily(ctx, err, id)
 	}
 	return p.tellPage(ctx, v, id)
+}
+
+func touchPage(page store.Page) registry.Touch {
+	return registry.Touch{Kind: "page", ID: page.ID, Title: page.Name, Version: strconv.FormatInt(page.Version, 10)}
 }
 
 // setStatus publishes all sections of a page, or takes them back. One that can't be shown keeps all from being published.
@@ -240,7 +244,7 @@ var pageDeletion = deletion{
 			if err != nil {
 				return nil, err
 			}
-			t := thing{Touch: registry.Touch{Kind: "page", ID: page.ID, Title: page.Name, Version: strconv.FormatInt(page.Version, 10)}}
+			t := thing{Touch: touchPage(page)}
 			t.shown = map[string]any{"id": page.ID, "slug": page.Slug, "name": page.Name, "sections": len(page.Sections), "childPages": len(page.Children)}
 			if page.Protected {
 				t.problem = "the page is protected: lift isProtected with updatePage first"

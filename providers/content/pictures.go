@@ -28,8 +28,9 @@ type bringer struct {
 }
 
 // bring imports the pictures in the members of content that are Markdown, by their names, and tells of those that stay links.
+// A call that only looks brings none.
 func (p *Provider) bring(ctx context.Context, v visit, content map[string]any, fields []layout.Field) (notes []string) {
-	if v.call.Media == nil {
+	if v.call.Media == nil || v.look != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, bringWait)

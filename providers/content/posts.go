@@ -3,7 +3,6 @@ package content
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -27,7 +26,7 @@ func postTools() []tool {
 			},
 		},
 		{
-			id: "createPost", title: "Create a post", noun: "post", names: "collectionSlug", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: createPost,
+			id: "createPost", title: "Create a post", noun: "post", names: "collectionSlug", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: createPost, preview: looking(createPost),
 			about: "Create a post in a collection by slug, title and content. It is a draft, never published at once: updatePost publishes it. Returns postId, slug and previewUrl, by which the draft can be looked at.",
 			inputs: registry.InputSchema{
 				need(textInput("collectionSlug", "The slug of the collection, such as blog.")), need(textInput("slug", "The post's place in addresses: lower-case letters, digits and hyphens.")),
@@ -35,7 +34,7 @@ func postTools() []tool {
 			},
 		},
 		{
-			id: "updatePost", title: "Update a post", noun: "post", names: "slug", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updatePost, preview: previewPost,
+			id: "updatePost", title: "Update a post", noun: "post", names: "slug", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: updatePost, preview: looking(updatePost),
 			about: "Update a post by slug. Merges: only what is sent changes, members of content too. status published shows it to everybody, which has to be confirmed; archived takes it out of sight. A cover is featuredImage and content.cover. With locale, title, content and status are those of another language, which archived takes away. Returns the post.",
 			inputs: registry.InputSchema{
 				need(textInput("slug", "The post's slug, as getPost gives it.")), textInput("title", "The post's title."), content, choiceInput("status", "published shows it, archived hides it.", store.Draft, store.Published, store.Archived),
@@ -179,7 +178,7 @@ func createPost(p *Provider, ctx context.Context, v visit) (any, error) {
 	}
 	e.FeaturedImage = coverImage(e.Content)
 	notes := p.bring(ctx, v, e.Content, bodyField)
-	id, err := v.CreateEntry(ctx, e)
+	id, err := v.addEntry(ctx, "collectionSlug", collection, e)
 	if err != nil {
 		return nil, err
 	}
@@ -267,27 +266,6 @@ func touchEntry(e store.Entry) registry.Touch {
 	return registry.Touch{Kind: e.Kind, ID: e.ID, Title: e.Title, Version: strconv.FormatInt(e.Version, 10)}
 }
 
-func previewPost(_ *Provider, ctx context.Context, v visit) (registry.Preview, error) {
-	e, err := v.post(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		err = registry.Say(registry.CodeInvalidInput, said.SiteNoPost).At("slug")
-	}
-	if err == nil {
-		e, _, err = v.saidIn(ctx, e)
-	}
-	if err != nil {
-		return registry.Preview{}, err
-	}
-	look := registry.Preview{Capability: registry.CapabilityWrite, Message: fmt.Sprintf("Change the post %q?", e.Title), Touches: []registry.Touch{touchEntry(e)}}
-	if publishes(v, e) {
-		look.Message = "Publish 1 post?"
-		if !v.args.flag("confirmed") {
-			look = registry.Preview{Capability: registry.CapabilityRead}
-		}
-	}
-	return look, nil
-}
-
 func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	e, err := v.post(ctx)
 	if err == nil {
@@ -296,9 +274,6 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 	locale := ""
 	if err == nil {
 		e, locale, err = v.saidIn(ctx, e)
-	}
-	if err == nil {
-		err = v.asApproved(touchEntry(e))
 	}
 	if err != nil {
 		return nil, err
@@ -324,7 +299,7 @@ func updatePost(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	notes := p.bring(ctx, v, change, bodyField)
-	err = v.UpdateEntry(ctx, e.ID, func(e *store.Entry) error {
+	err = v.changeEntry(ctx, p, e.ID, func(e *store.Entry) error {
 		if err := v.stillAt(e.Version, e.Title); err != nil {
 			return err
 		}
@@ -369,8 +344,8 @@ func (p *Provider) featured(ctx context.Context, v visit) (*string, error) {
 
 // asApproved refuses a call whose owner approved it for something that was changed since.
 func (v visit) asApproved(now registry.Touch) error {
-	i := slices.IndexFunc(v.approved, func(t registry.Touch) bool { return t.ID == now.ID })
-	if i >= 0 && v.approved[i].Version != now.Version {
+	same := func(t registry.Touch) bool { return t.ID == now.ID && t.Version == now.Version }
+	if len(v.approved) > 0 && !slices.ContainsFunc(v.approved, same) {
 		return registry.Say(registry.CodeInvalidInput, said.SiteChangedSince, "title", now.Title)
 	}
 	return nil

@@ -109,6 +109,7 @@ type visit struct {
 	call     registry.Call
 	at       string           // the version that the caller has seen and changes; empty: whichever there is
 	approved []registry.Touch // what the owner was shown and affirmed before the call was carried out; nil: nobody was asked
+	look     *look            // what the call would change is shown there and not changed; nil: it is changed
 }
 
 // enter finds the tool, the site and the account's role, and refuses anyone who may not use the tool.
@@ -195,10 +196,7 @@ func (p *Provider) doAt(ctx context.Context, c registry.Call, version string) (a
 	}
 	v.at = version
 	answer, err := t.do(p.In(v.site.Slug), ctx, v)
-	if errors.Is(err, store.ErrNotFound) && registry.AsError(err).Code == registry.CodeInternal {
-		err = &registry.Error{Code: registry.CodeInvalidInput, Field: t.names, Message: t.missing(), Cause: err}
-	}
-	return answer, err
+	return answer, t.told(err)
 }
 
 // stillAt refuses a change by a caller who has seen another version of it than there is.
@@ -212,7 +210,8 @@ func (v visit) stillAt(version int64, title string) error {
 // VersionField is the field of errors that refuse a change because somebody else was first.
 const VersionField = "version"
 
-// Preview tells what a call would do: one that only shows, since nobody has confirmed what was shown, is read.
+// Preview tells what a call would do, field by field where it changes something: one that only shows, since nobody has confirmed what was
+// shown, is read.
 func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Preview, error) {
 	t, v, err := p.enter(ctx, c)
 	if err != nil {
@@ -221,7 +220,8 @@ func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Previ
 	if t.preview == nil {
 		return registry.Preview{Capability: t.capability}, nil
 	}
-	return t.preview(p.In(v.site.Slug), ctx, v)
+	preview, err := t.preview(p.In(v.site.Slug), ctx, v)
+	return preview, t.told(err)
 }
 
 // gave is what every get answers.

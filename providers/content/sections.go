@@ -30,7 +30,7 @@ func sectionTools() []tool {
 			inputs: registry.InputSchema{textInput("pageSectionId", "The section's id."), textInput("pageId", "The id of a page: its sections."), flagInput("includeContent", "Whether each item carries its content.")},
 		},
 		{
-			id: "createSection", title: "Create a section", noun: "section", names: "pageId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: createSection,
+			id: "createSection", title: "Create a section", noun: "section", names: "pageId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: createSection, preview: looking(createSection),
 			about: "Create a section on a page from a template. content has the template's fields; where sortOrder is not given it comes last. A draft unless status says published. Returns pageSectionId, which updateSection takes.",
 			inputs: registry.InputSchema{
 				need(textInput("pageId", "The id of the page.")), need(textInput("templateKey", "The key of a template, as getSectionTemplate gives it.")),
@@ -38,7 +38,7 @@ func sectionTools() []tool {
 			},
 		},
 		{
-			id: "updateSection", title: "Update a section", noun: "section", names: "pageSectionId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updateSection,
+			id: "updateSection", title: "Update a section", noun: "section", names: "pageSectionId", capability: registry.CapabilityWrite, role: store.Editor, answers: changes, do: updateSection, preview: looking(updateSection),
 			about: "Update a section: its content, an image, status, hidden or sortOrder, any of them alone or together, as one change. content merges: fields that are not sent stay. imageId goes into imageField. With locale, content is that of another language. Returns the section.",
 			inputs: registry.InputSchema{
 				need(textInput("pageSectionId", "The section's id, as createSection and getSection give it; not that of a template.")), objectInput("content", "Values that change, by the names of the template's fields; null empties one."),
@@ -130,7 +130,7 @@ func createSection(p *Provider, ctx context.Context, v visit) (any, error) {
 	}
 	notes := p.bring(ctx, v, content, t.Fields)
 	s.Content = merged(nil, content)
-	id, err := v.CreateSection(ctx, s, v.args.whole("sortOrder"))
+	id, err := v.addSection(ctx, p, s, v.args.whole("sortOrder"))
 	if err != nil {
 		return nil, err
 	}
@@ -200,11 +200,12 @@ func updateSection(p *Provider, ctx context.Context, v visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = v.UpdateSection(ctx, id, v.args.whole("sortOrder"), func(s *store.Section) error {
+	err = v.changeSection(ctx, p, id, v.args.whole("sortOrder"), func(s *store.Section) error {
 		if err := v.stillAt(s.Version, s.Template); err != nil {
 			return err
 		}
 		s.Content = merged(s.Content, change)
+		v.args.setWhole(&s.SortOrder, "sortOrder")
 		v.args.setText(&s.Status, "status")
 		v.args.setFlag(&s.Hidden, "hidden")
 		return nil
@@ -213,6 +214,10 @@ func updateSection(p *Provider, ctx context.Context, v visit) (any, error) {
 		return nil, err
 	}
 	return p.tellSection(ctx, v, id, notes)
+}
+
+func touchSection(s store.Section) registry.Touch {
+	return registry.Touch{Kind: "section", ID: s.ID, Title: s.Template, Version: strconv.FormatInt(s.Version, 10)}
 }
 
 // sectionChange is the content that a call sends, with the image in its field, and notes on pictures from elsewhere.
@@ -252,7 +257,7 @@ var sectionDeletion = deletion{
 			}
 			for _, s := range sections {
 				things[key] = thing{
-					Touch: registry.Touch{Kind: "section", ID: s.ID, Title: s.Template, Version: strconv.FormatInt(s.Version, 10)},
+					Touch: touchSection(s),
 					shown: map[string]any{"id": s.ID, "title": s.Template, "pageId": s.PageID, "sortOrder": s.SortOrder, "status": s.Status},
 				}
 			}

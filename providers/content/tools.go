@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -83,6 +84,14 @@ func (t tool) hint(name string) string {
 		return "; the sections are named by ids"
 	}
 	return ""
+}
+
+// told says of an error that there is nothing of the kind, where that is what it is.
+func (t tool) told(err error) error {
+	if errors.Is(err, store.ErrNotFound) && registry.AsError(err).Code == registry.CodeInternal {
+		err = &registry.Error{Code: registry.CodeInvalidInput, Field: t.names, Message: t.missing(), Cause: err}
+	}
+	return err
 }
 
 // missing says that there is nothing of the kind.

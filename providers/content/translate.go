@@ -61,14 +61,18 @@ func (v visit) translations(ctx context.Context, previews map[string]string) (ma
 	all, err := v.Translations(ctx, store.TranslationQuery{Of: ids})
 	byThing := map[string][]translation{}
 	for _, t := range all {
-		address := previews[t.Of()]
-		mark := "?"
-		if strings.Contains(address, mark) {
-			mark = "&"
-		}
-		byThing[t.Of()] = append(byThing[t.Of()], translation{t, address + mark + "locale=" + t.Locale})
+		byThing[t.Of()] = append(byThing[t.Of()], translation{t, inLocale(previews[t.Of()], t.Locale)})
 	}
 	return byThing, err
+}
+
+// inLocale is the address of a draft in a language.
+func inLocale(address, locale string) string {
+	mark := "?"
+	if strings.Contains(address, mark) {
+		mark = "&"
+	}
+	return address + mark + "locale=" + locale
 }
 
 // translatePage changes what a page is called in another language, and whether it is shown in it.
@@ -87,12 +91,12 @@ func (p *Provider) translatePage(ctx context.Context, v visit, id, locale string
 		return nil, v.otherFamily(ctx, err, id)
 	}
 	if v.args.text("status") == store.Archived {
-		if err := v.removeLocale(ctx, id, page.Name, locale); err != nil {
+		if err := v.removeLocale(ctx, p, id, page.Name, locale); err != nil {
 			return nil, err
 		}
 		return p.tellPage(ctx, v, id)
 	}
-	err = v.Translate(ctx, store.Translation{PageID: &id, Locale: locale}, func(t *store.Translation) error {
+	err = v.changeTranslation(ctx, p, page.Name, store.Translation{PageID: &id, Locale: locale}, func(t *store.Translation) error {
 		if err := v.stillAt(t.Version, page.Name); err != nil {
 			return err
 		}
@@ -118,7 +122,7 @@ func (p *Provider) translateSection(ctx context.Context, v visit, s store.Sectio
 	if err != nil {
 		return nil, err
 	}
-	err = v.Translate(ctx, store.Translation{PageID: &s.PageID, Locale: locale}, func(t *store.Translation) error {
+	err = v.changeTranslation(ctx, p, s.Template, store.Translation{PageID: &s.PageID, Locale: locale}, func(t *store.Translation) error {
 		if err := v.stillAt(t.Version, s.Template); err != nil {
 			return err
 		}
@@ -152,7 +156,7 @@ func (p *Provider) translateEntry(ctx context.Context, v visit, e store.Entry, k
 		return nil, err
 	}
 	if v.args.text("status") == store.Archived {
-		if err := v.removeLocale(ctx, e.ID, e.Title, locale); err != nil {
+		if err := v.removeLocale(ctx, p, e.ID, e.Title, locale); err != nil {
 			return nil, err
 		}
 		return p.tellEntry(ctx, v, e.ID, nil)
@@ -162,7 +166,7 @@ func (p *Provider) translateEntry(ctx context.Context, v visit, e store.Entry, k
 		return nil, err
 	}
 	notes := p.bring(ctx, v, change, bodyField)
-	err = v.Translate(ctx, store.Translation{EntryID: &e.ID, Locale: locale}, func(t *store.Translation) error {
+	err = v.changeTranslation(ctx, p, e.Title, store.Translation{EntryID: &e.ID, Locale: locale}, func(t *store.Translation) error {
 		if err := v.stillAt(t.Version, e.Title); err != nil {
 			return err
 		}
@@ -181,7 +185,7 @@ func (p *Provider) translateEntry(ctx context.Context, v visit, e store.Entry, k
 }
 
 // removeLocale takes a language from a page or an entry; the bin has it.
-func (v visit) removeLocale(ctx context.Context, id, title, locale string) error {
+func (v visit) removeLocale(ctx context.Context, p *Provider, id, title, locale string) error {
 	found, err := v.Translations(ctx, store.TranslationQuery{Of: []string{id}, Locale: locale})
 	if err != nil {
 		return err
@@ -190,6 +194,14 @@ func (v visit) removeLocale(ctx context.Context, id, title, locale string) error
 		return registry.Say(registry.CodeInvalidInput, said.SiteLocaleNone, "locale", locale).At("locale")
 	}
 	if err := v.stillAt(found[0].Version, title); err != nil {
+		return err
+	}
+	touch := touchTranslation(found[0], title)
+	if v.look != nil {
+		v.look.preview.Touches, v.look.preview.Link = []registry.Touch{touch}, p.draftIn(found[0])
+		return v.show(ctx, translationFields(found[0]), nil)
+	}
+	if err := v.asApproved(touch); err != nil {
 		return err
 	}
 	return v.RemoveLocale(ctx, id, locale)

@@ -36,5 +36,10 @@ func (s *Pricer) ask(ctx context.Context, previewer registry.Previewer, b runs.B
 		return preview, registry.AsError(err)
 	}
 	preview.Message = store.Storable(preview.Message)
+	for _, c := range preview.Changes {
+		for i := range c.Pieces {
+			c.Pieces[i].Text = store.Storable(c.Pieces[i].Text)
+		}
+	}
 	return preview, nil
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/words"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -20,8 +22,12 @@ type card struct {
 	Summary struct {
 		Promise billing.NanoUSD `json:"promiseNanoUsd"`
 		Preview struct {
-			Message string `json:"message"`
-			Parts   []part `json:"parts"`
+			Message string            `json:"message"`
+			Touches []registry.Touch  `json:"touches"`
+			Changes []registry.Change `json:"changes"`
+			Untold  int               `json:"untold"`
+			Link    string            `json:"link"`
+			Parts   []part            `json:"parts"`
 		} `json:"preview"`
 	} `json:"summary"`
 }
@@ -47,6 +53,18 @@ func (t *printer) show(c card) {
 	if c.Summary.Preview.Message != "" {
 		fmt.Fprintf(t.out, "    %s\n", c.Summary.Preview.Message)
 	}
+	for _, touched := range c.Summary.Preview.Touches {
+		fmt.Fprintf(t.out, "    • %q\n", touched.Label()) // quoted: a model's words move no cursor
+	}
+	for _, change := range c.Summary.Preview.Changes {
+		fmt.Fprintf(t.out, "      %q: %q\n", change.Field, words.Marked(change.Pieces))
+	}
+	if n := c.Summary.Preview.Untold; n > 0 {
+		fmt.Fprintln(t.out, "      "+t.say.Line("confirm.more", "n", n))
+	}
+	if link := c.Summary.Preview.Link; link != "" {
+		fmt.Fprintln(t.out, "      "+t.say.Line("confirm.look")+": "+link)
+	}
 	for i, part := range c.Summary.Preview.Parts {
 		fmt.Fprintln(t.out, "    "+t.say.Line("ask.part", "n", i+1, "tool", part.Name, "price", t.say.AtMost(part.cost())))
 		for _, in := range part.Inputs {
@@ -57,7 +75,7 @@ func (t *printer) show(c card) {
 			case value == "":
 				value = in.Type
 			}
-			fmt.Fprintf(t.out, "       %s: %q\n", in.Label, value) // quoted: a model's words move no cursor
+			fmt.Fprintf(t.out, "       %s: %q\n", in.Label, value)
 		}
 	}
 }

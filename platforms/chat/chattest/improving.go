@@ -27,7 +27,7 @@ func rewriting(better string) func(context.Context, agent.Conversation) (agent.T
 func improveWords(s *scene) {
 	m := s.thinks(rewriting("a crimson bicycle"))
 	s.say("/improve a red bicycle")
-	choice := s.labelled("Use this", "a [−red−] crimson bicycle", "Nothing has been run")
+	choice := s.labelled("Use this", "a red crimson bicycle", "Nothing has been run")
 	if !choice.Has("Keep mine") || !strings.Contains(m.heard(), "<prompt>a red bicycle</prompt>") {
 		s.t.Errorf("the choice is %v, the model heard %q", choice.Buttons, m.heard())
 	}
@@ -47,7 +47,7 @@ func improveResult(s *scene) {
 	result := s.AwaitMedia(s.room, "Painter")
 	s.Idle()
 	s.send(Post{Text: "/improve", ReplyTo: result.ID})
-	choice := s.labelled("Use this", "a [−red−] crimson bicycle")
+	choice := s.labelled("Use this", "a red crimson bicycle")
 	s.Handled()
 	if n := len(s.Provider.Calls()); n != 1 {
 		s.t.Fatalf("%d runs", n)

@@ -1,13 +1,13 @@
 package menus
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/agent/improve"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -122,8 +122,8 @@ func showBetter(ctx context.Context, t *turn.Turn, ref chat.MessageRef, p prompt
 		return err
 	}
 	k := promptKeyboard(t, p, better)
-	legend := t.Say.Text("improve.legend", "bold", chat.Text{{Style: chat.StyleBold, Text: t.Say.Line("improve.bold")}}, "gone", goes("…"))
-	text := chat.Join("\n\n", difference(p.text, better).Cut(t.Out.Caps.TextLimit-legend.Len()-2), legend)
+	legend := t.Say.Text("improve.legend", "bold", chat.Text{{Style: chat.StyleNew, Text: t.Say.Line("improve.bold")}}, "gone", chat.Text{{Style: chat.StyleGone, Text: "…"}})
+	text := chat.Join("\n\n", show.Difference(edit.Difference(p.text, better)).Cut(t.Out.Caps.TextLimit-legend.Len()-2), legend)
 	return place(ctx, t, ref, k, text, [][]chat.Button{{
 		{Label: t.Say.Line("button.useThis"), Data: k.Data("better"), Style: chat.ButtonPrimary}, {Label: t.Say.Line("button.keepMine"), Data: k.Data("mine")},
 	}})
@@ -137,30 +137,6 @@ func place(ctx context.Context, t *turn.Turn, ref chat.MessageRef, k store.Keybo
 	_, err := t.Change(ctx, ref, t.Answering(text, rows...))
 	return err
 }
-
-// difference marks what is new in a text and what goes.
-func difference(old, text string) chat.Text {
-	var said chat.Text
-	for _, piece := range improve.Difference(old, text) {
-		words := strings.TrimRight(piece.Text, " \n")
-		segment := chat.Segment{Text: words}
-		switch piece.Kind {
-		case improve.New:
-			segment.Style = chat.StyleBold
-		case improve.Gone:
-			segment.Text = goes(words)
-		}
-		if spaces := piece.Text[len(words):]; spaces != "" || piece.Kind == improve.Gone {
-			said = append(said, segment, chat.Segment{Text: cmp.Or(spaces, " ")})
-		} else {
-			said = append(said, segment)
-		}
-	}
-	return said
-}
-
-// goes marks words that a better prompt has no more.
-func goes(words string) string { return "[−" + words + "−]" }
 
 // PressStyle shows a prompt with the chosen style.
 func PressStyle(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {

@@ -44,6 +44,19 @@ func (v Voice) would(run runs.Run) chat.Text {
 	if run.Preview != nil {
 		said = chat.Lines(said, v.preview(*run.Preview))
 	}
+	if run.Preview != nil && len(run.Preview.Changes) > 0 {
+		said = chat.Lines(said, v.changes(run.Tool, *run.Preview)) // in place of the inputs, of which some would change nothing
+	} else {
+		said = chat.Lines(said, given(run))
+	}
+	if personal := run.Summary().Personal; len(personal) > 0 {
+		said = chat.Lines(said, v.Text("confirm.personal", "data", strings.Join(personal, ", ")))
+	}
+	return said
+}
+
+// given tells each value that would be used.
+func given(run runs.Run) (said chat.Text) {
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		value, bound := run.Inputs[f.Name]
 		if !bound {
@@ -54,9 +67,6 @@ func (v Voice) would(run runs.Run) chat.Text {
 			shown = string(f.Type)
 		}
 		said = chat.Lines(said, chat.Plain(f.Label()+": "+shown))
-	}
-	if personal := run.Summary().Personal; len(personal) > 0 {
-		said = chat.Lines(said, v.Text("confirm.personal", "data", strings.Join(personal, ", ")))
 	}
 	return said
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/agent/improve"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
@@ -36,8 +37,8 @@ type improvedBody struct {
 
 // improvement is a prompt with what differs from the one before.
 type improvement struct {
-	Text       string          `json:"text"`
-	Difference []improve.Piece `json:"difference"`
+	Text       string       `json:"text"`
+	Difference []edit.Piece `json:"difference"`
 }
 
 type styleBody struct {
@@ -89,7 +90,7 @@ func (s server) improved(r *http.Request, w http.ResponseWriter, account users.A
 	}
 	out := improvedBody{ID: answer.ID, Model: name, Stop: answer.Stop, Notice: answer.Notice, Usage: &answer.Usage}
 	if answer.Text != "" {
-		out.improvement = &improvement{answer.Text, improve.Difference(body.Text, answer.Text)}
+		out.improvement = &improvement{answer.Text, edit.Difference(body.Text, answer.Text)}
 	}
 	return out, nil
 }
@@ -102,7 +103,7 @@ func styles(language, prompt string) []styleBody {
 	var list []styleBody
 	for _, style := range improve.Styles(language) {
 		text := style.Add(prompt)
-		list = append(list, styleBody{style.ID, style.Name, improvement{text, improve.Difference(prompt, text)}})
+		list = append(list, styleBody{style.ID, style.Name, improvement{text, edit.Difference(prompt, text)}})
 	}
 	return list
 }

@@ -177,12 +177,14 @@ func card(v i18n.Voice, b runs.Bound, quote billing.Quote) string {
 	if quote.BillCanceled {
 		text.WriteString("\n" + v.Line("price.canceled"))
 	}
+	changes := false // they are told in place of the inputs
 	if p := b.Preview(); p != nil {
-		told(v, &text, *p)
+		changes = len(p.Changes) > 0
+		told(v, &text, *tool, *p)
 	}
 	var given []registry.InputField
 	for _, f := range tool.InputSchema.Ordered() {
-		if from := b.Sources[f.Name]; from == runs.FromArgument {
+		if from := b.Sources[f.Name]; from == runs.FromArgument && !changes {
 			given = append(given, f)
 		}
 	}
@@ -204,7 +206,7 @@ func card(v i18n.Voice, b runs.Bound, quote billing.Quote) string {
 }
 
 // told writes what the call would do, as its provider said, with the titles of what would change.
-func told(v i18n.Voice, text *strings.Builder, p registry.Preview) {
+func told(v i18n.Voice, text *strings.Builder, t registry.Tool, p registry.Preview) {
 	const most = 20
 	if p.Message != "" {
 		text.WriteString("\n" + p.Message)
@@ -214,6 +216,15 @@ func told(v i18n.Voice, text *strings.Builder, p registry.Preview) {
 	}
 	if more := len(p.Touches) - most; more > 0 {
 		text.WriteString("\n" + v.Line("confirm.more", "n", more))
+	}
+	for _, c := range p.Changes {
+		text.WriteString("\n" + words.Field(t, c.Field) + ": " + words.Marked(c.Pieces))
+	}
+	if p.Untold > 0 {
+		text.WriteString("\n" + v.Line("confirm.more", "n", p.Untold))
+	}
+	if p.Link != "" {
+		text.WriteString("\n" + v.Line("confirm.look") + ": " + p.Link)
 	}
 	for i, part := range p.Parts {
 		fmt.Fprintf(text, "\n%d. %s · %s", i+1, part.Name, words.PartPrice(v, part))

@@ -21,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/door"
@@ -773,8 +774,9 @@ func TestPreview(t *testing.T) {
 	})
 	does := registry.CapabilityWrite
 	var parts []registry.Part
+	var changes []registry.Change
 	h.slow.Previews(func(registry.Call) (registry.Preview, error) {
-		return registry.Preview{Capability: does, Message: "Delete 1 post?", Touches: []registry.Touch{{Kind: "post", ID: "7", Title: "Hello", Version: "1"}}, Parts: parts}, nil
+		return registry.Preview{Capability: does, Message: "Delete 1 post?", Touches: []registry.Touch{{Kind: "post", ID: "7", Title: "Hello", Version: "1"}}, Parts: parts, Changes: changes}, nil
 	})
 	h.tools.Set(registrytest.Tool("remove", func(t *registry.Tool) {
 		t.CommandName, t.OutputSchema = "", registry.OutputSchema{{Name: "story", Type: "text"}}
@@ -812,6 +814,15 @@ func TestPreview(t *testing.T) {
 			t.Errorf("asked was %q", person.asked)
 		}
 		parts = nil
+	})
+	t.Run("what would be different stands in place of the inputs", func(t *testing.T) {
+		changes = []registry.Change{{Field: "content.body", Pieces: []edit.Piece{{Kind: edit.Same, Text: "a "}, {Kind: edit.Gone, Text: "red "}, {Kind: edit.New, Text: "blue "}, {Kind: edit.Same, Text: "mug"}}}}
+		person := &answers{action: "decline"}
+		call(t, h.connect(t, versions[0], key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "remove", prompt("confirmed"))
+		if len(person.asked) != 1 || !strings.HasSuffix(person.asked[0], "\n• Hello\ncontent › body: a [−red −][+blue +]mug") {
+			t.Errorf("asked was %q", person.asked)
+		}
+		changes = nil
 	})
 	t.Run("D96 what only shows it runs by itself", func(t *testing.T) {
 		does = registry.CapabilityRead

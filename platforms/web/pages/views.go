@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/files"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -26,10 +28,11 @@ type runView struct {
 	Percent   string // empty while no real figure is known
 	RestWords string // how long it will go on, or ""
 	Given     []givenValue
-	Usual     bool   // some of them are as the tool has them
-	Cover     result // the first result that can be looked at
-	Picture   string // the last picture among the results: see lastPicture
-	Price     string // in short
+	Changes   []change // what it would change, in place of Given while it is asked for
+	Usual     bool     // some of them are as the tool has them
+	Cover     result   // the first result that can be looked at
+	Picture   string   // the last picture among the results: see lastPicture
+	Price     string   // in short
 	// ExactPrice is what was told before, to the nano-dollar.
 	ExactPrice string
 }
@@ -77,6 +80,9 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 		v.Given = steps(voice, run.Preview.Parts)
 		return v
 	}
+	if run.Preview != nil {
+		v.Changes = changes(run.Tool, *run.Preview)
+	}
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		if value, ok := run.Inputs[f.Name]; ok {
 			g := s.given(voice, run.AccountID, f, value, run.Sources[f.Name])
@@ -84,6 +90,20 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 		}
 	}
 	return v
+}
+
+// change is a field that a run would change, as the page shows it.
+type change struct {
+	Label  string
+	Pieces []edit.Piece
+}
+
+func changes(t registry.Tool, p registry.Preview) []change {
+	list := make([]change, len(p.Changes))
+	for i, c := range p.Changes {
+		list[i] = change{words.Field(t, c.Field), c.Pieces}
+	}
+	return list
 }
 
 // steps are the parts of a run, each with what it was given and the most that it may cost.

@@ -119,12 +119,13 @@ func TestMarkup(t *testing.T) {
 	_, err := a.Send(t.Context(), chat.Message{To: chat.Place{Chat: room.ID}, Text: chat.Text{
 		{Text: "<script>alert(1)</script>"}, {Style: chat.StyleBold, Text: "b<"}, {Style: chat.StyleLink, Text: "bad", URL: "javascript:alert(1)"},
 		{Style: chat.StyleLink, Text: "good", URL: `https://example.org/?a="b"`},
+		{Style: chat.StyleGone, Text: "old"}, {Style: chat.StyleNew, Text: "new"},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	html := h.browser(anna).look(t)[0].html
-	want := `&lt;script&gt;alert(1)&lt;/script&gt;<strong>b&lt;</strong>bad<a href="https://example.org/?a=&#34;b&#34;" rel="noopener">good</a>`
+	want := `&lt;script&gt;alert(1)&lt;/script&gt;<strong>b&lt;</strong>bad<a href="https://example.org/?a=&#34;b&#34;" rel="noopener">good</a><del>old</del><ins>new</ins>`
 	if !strings.Contains(html, want) {
 		t.Errorf("the message is drawn as\n%s", html)
 	}

@@ -129,6 +129,7 @@ func (l line) Left() []media {
 // tags are the elements of the styles.
 var tags = map[chat.Style]string{
 	chat.StyleBold: "strong", chat.StyleItalic: "em", chat.StyleCode: "code", chat.StylePre: "pre", chat.StyleQuote: "blockquote",
+	chat.StyleGone: "del", chat.StyleNew: "ins",
 }
 
 // menu is a list to choose from as templates draw it.
