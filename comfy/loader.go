@@ -356,12 +356,12 @@ func (w *Workflows) Ready(ctx context.Context, tool registry.Tool) error {
 	return nil
 }
 
-// enumerate joins names, the first few of them.
+// enumerate joins names, the first few of them, and counts the others in a way that reads alike in all languages.
 func enumerate(names []string, limit int) string {
 	if len(names) <= limit {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+	return fmt.Sprintf("%s, … (+%d)", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
 // Findings are the lint findings of the last Load, by tool id.

@@ -13,7 +13,7 @@ import (
 func (a *app) newFiles(guard *http.Client) []service {
 	keys := a.cfg.BundledKeys()
 	files := httptools.New(httptools.Config{
-		Dir: a.cfg.ToolsDir, Bundled: services.Files, Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.post.reports(),
+		Dir: a.cfg.ToolsDir, Bundled: services.Files, Words: services.Words(), Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.post.reports(),
 		Lookup: func(name string) (string, bool) {
 			if key, ours := keys[name]; ours {
 				return key, key != ""

@@ -50,6 +50,13 @@ func TestLandingPage(t *testing.T) {
 	t.Run("a stranger sees what is made, with prices, terms, and where to begin", func(t *testing.T) {
 		has(t, front(t), `src="/examples/`, "Wallpaper", "$0.02 a minute", `href="https://t.me/paintbot"`, `client_id=5`, `href="/signin"`, "published no terms", `href="/privacy"`)
 	})
+	t.Run("tools and what they made are named in the stranger's language", func(t *testing.T) {
+		page := readAll(t, stranger.do("GET", "/", "", nil, "Accept", "text/html", "Accept-Language", "de").Body)
+		has(t, page, ">Hintergrundbild</a>", "<span>Hintergrundbild</span>", "Malt ein abstraktes Hintergrundbild")
+		if strings.Contains(page, "Wallpaper") {
+			t.Error("a German page names a tool in English")
+		}
+	})
 	t.Run("terms and privacy are told, or lead to what the operator has published", func(t *testing.T) {
 		has(t, readAll(t, stranger.do("GET", "/terms", "", nil).Body), "published no terms")
 		if res := stranger.do("GET", "/privacy", "", nil); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "https://bot.example/privacy" {

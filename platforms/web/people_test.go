@@ -89,6 +89,32 @@ func TestReceiptsNameMargins(t *testing.T) {
 	has(t, v.page("/run/"+run.ID), "Markup in it</dt><dd>25%", "Least price</dt><dd>$0.05", "$0.02")
 }
 
+func TestListsArePeoples(t *testing.T) {
+	t.Parallel()
+	h := studioHouse(t)
+	inModels := func(id string, costs *registry.CostingModel) registry.Tool {
+		return registrytest.Tool(id, func(t *registry.Tool) {
+			t.Metadata, t.CostingModel, t.Localized = map[string]any{"menu": false}, costs, map[string]registry.Words{"de": {DisplayName: "Auf Deutsch " + id}}
+		})
+	}
+	h.fakes.Set(studio(), inModels("nudge", nil), inModels("lookup", studio().CostingModel))
+	if _, err := h.reg.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := h.reader()
+	run := h.started(v, "studio", url.Values{"prompt": {"a pier"}})
+	for _, path := range []string{"/prices", "/history", "/gallery"} {
+		page := v.page(path, "Accept-Language", "de")
+		has(t, page, "Studio", "Auf Deutsch lookup")
+		if strings.Contains(page, "Auf Deutsch nudge") {
+			t.Errorf("%s lists a free step of models", path)
+		}
+	}
+	if page := v.page("/run/" + run.ID); strings.Contains(page, "/tool/nudge") {
+		t.Error("a result is offered to a step of models")
+	}
+}
+
 func TestSettingsAndPresets(t *testing.T) {
 	t.Parallel()
 	h := studioHouse(t)

@@ -40,6 +40,9 @@ type Config struct {
 	// Bundled are files that come with the program. Where a secret of theirs is not set, their tools are unavailable and only
 	// operators see them.
 	Bundled fs.FS
+	// Words are what people read of bundled files in other languages than English: by the text that stands in the file, by base
+	// language. A text that is not in it is read as it stands.
+	Words map[string]map[string]string
 	// Lookup finds the secrets of files by their names; nil: in the environment.
 	Lookup func(name string) (string, bool)
 	Store  registry.SpecStore // how tools are called
@@ -250,9 +253,25 @@ func (t *Tools) load(from source, fresh map[registry.Media]spec) ([]registry.Too
 		if err != nil {
 			return nil, err
 		}
+		if from.bundled {
+			tool.Localized = translated(tool, t.cfg.Words)
+		}
 		tools = append(tools, tool)
 	}
 	return tools, nil
+}
+
+// translated are the texts of a tool in the languages that its description has been put into.
+func translated(t registry.Tool, words map[string]map[string]string) map[string]registry.Words {
+	localized := map[string]registry.Words{}
+	for language, about := range words[t.Description] {
+		inputs := map[string]registry.InputWords{}
+		for _, f := range t.InputSchema {
+			inputs[f.Name] = registry.InputWords{DisplayName: words[f.DisplayName][language], Description: words[f.Description][language]}
+		}
+		localized[language] = registry.Words{DisplayName: words[t.DisplayName][language], Description: about, Inputs: inputs}
+	}
+	return localized
 }
 
 // tell gives the tool of a description, with its state.

@@ -105,8 +105,12 @@ func PressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	case err != nil:
 		return err
 	}
+	key := "batch.began"
+	if m.Promised == 0 {
+		key = "batch.began.free"
+	}
 	began := chat.Message{
-		To: t.In.Chat.Place, Text: t.Say.Text("batch.began", "title", m.Title, "price", m.Promised),
+		To: t.In.Chat.Place, Text: t.Say.Text(key, "title", m.Title, "price", m.Promised),
 		Buttons: [][]chat.Button{{{Label: t.Say.Line("button.stop"), Data: k.Data("mstop")}}},
 	}
 	_, shown := t.Change(ctx, t.In.Message, began)

@@ -131,6 +131,7 @@ func batchFailedAgain(s *scene) {
 func batchOfPictures(s *scene) {
 	s.send(Post{Text: "/batch retouch make it blue", Files: []File{red(), green(), red()}})
 	s.press(s.labelled("Go ahead", "3 × Retouch"), "Go ahead")
+	s.AwaitText(s.room, "3 × Retouch: started. Results come")
 	images := map[any]int{}
 	for i := range 3 {
 		c := s.Call(i)

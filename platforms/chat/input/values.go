@@ -16,6 +16,8 @@ func ExampleOf(f registry.InputField) string {
 		return f.Choices[0].Text()
 	case f.Type == registry.TypeBoolean:
 		return "yes"
+	case f.Seed:
+		return "42" // any number does: the largest one would look like a rule
 	}
 	if shown := ShowValue(f, f.Default); shown != "" && len(shown) <= 120 {
 		return shown

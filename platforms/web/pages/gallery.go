@@ -72,6 +72,7 @@ type wallFilter struct {
 // shot is a result on the wall.
 type shot struct {
 	gallery.Item
+	ToolName     string
 	Page, File   string
 	Small, Large string // thumbnails, for usual screens and for those of fine pixels
 }
@@ -85,11 +86,13 @@ func (s *galleryPages) wall(w http.ResponseWriter, r *http.Request, a users.Acco
 		Filter: wallFilter{
 			Text: strings.TrimSpace(address.Get("q")), Tool: address.Get("tool"), Day: address.Get("day"), Rating: address.Get("rating"), Favorites: address.Get("favorites") != "",
 		},
-		Tools: s.tools.listed(a), Ratings: gallery.Ratings[:], Here: r.URL.RequestURI(), Most: gallery.MaxLimit,
+		Tools: s.tools.forPeople(a), Ratings: gallery.Ratings[:], Here: r.URL.RequestURI(), Most: gallery.MaxLimit,
 	}
 	if len(page.Tools) > manyChoices {
 		page.Tools = nil // their names are found as words, too
 	}
+	language := s.render.Voice(r, a).Language()
+	readIn(language, page.Tools)
 	page.Filtered = page.Filter != wallFilter{}
 	page.Narrowed = page.Filter != wallFilter{Text: page.Filter.Text, Favorites: page.Filter.Favorites}
 	query, err := page.Filter.query(address.Get("before"))
@@ -102,7 +105,7 @@ func (s *galleryPages) wall(w http.ResponseWriter, r *http.Request, a users.Acco
 		return err
 	}
 	for _, item := range items {
-		page.Shots = append(page.Shots, s.shot(item))
+		page.Shots = append(page.Shots, s.shot(language, item))
 	}
 	if len(items) == query.Limit {
 		page.More = page.Filter.Address(items[len(items)-1].String())
@@ -150,9 +153,12 @@ func (f wallFilter) OnlyFavorites(only bool) wallFilter {
 	return f
 }
 
-func (s *galleryPages) shot(item gallery.Item) shot {
+func (s *galleryPages) shot(language string, item gallery.Item) shot {
 	o := item.Output
-	shown := shot{Item: item, Page: pageOf(item.Place), File: s.views.links.File(item.AccountID, o.Media, o.FileName)}
+	shown := shot{Item: item, ToolName: item.ToolID, Page: pageOf(item.Place), File: s.views.links.File(item.AccountID, o.Media, o.FileName)}
+	if t, ok := s.tools.snapshot().Resolve(item.ToolID); ok {
+		shown.ToolName = t.In(language).DisplayName
+	}
 	if o.Type == string(registry.TypeImage) {
 		shown.Small = s.views.links.Thumb(item.AccountID, o.Media, files.WallSide)
 		shown.Large = s.views.links.Thumb(item.AccountID, o.Media, files.CardSide)

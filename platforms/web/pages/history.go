@@ -52,7 +52,7 @@ func (s *overview) history(w http.ResponseWriter, r *http.Request, a users.Accou
 		Filter: historyFilter{
 			Tool: q.Get("tool"), Status: q.Get("status"), Platform: q.Get("platform"), Text: q.Get("q"), Since: q.Get("since"), Until: q.Get("until"),
 		},
-		Asks: s.asks, Statuses: endings[:], Platforms: origins[:], Tools: s.tools.listed(a),
+		Asks: s.asks, Statuses: endings[:], Platforms: origins[:], Tools: s.tools.forPeople(a),
 	}
 	if len(page.Tools) > manyChoices {
 		page.Tools = nil // the text finds them, too

@@ -67,10 +67,10 @@ func (s *overview) landing(w http.ResponseWriter, r *http.Request) error {
 			v.More++
 			continue
 		}
-		v.Tools = append(v.Tools, toolCard{Tool: t, Picture: s.examples.tile(t.ToolID), Takes: takes(t), Gives: gives(t)})
+		v.Tools = append(v.Tools, toolCard{Tool: t.In(voice.Language()), Picture: s.examples.tile(t.ToolID), Takes: takes(t), Gives: gives(t)})
 	}
 	var err error
-	if v.Pictures, err = s.shownPictures(r); err != nil {
+	if v.Pictures, err = s.shownPictures(r, voice.Language()); err != nil {
 		return err
 	}
 	if len(v.Pictures) == 0 {
@@ -102,7 +102,7 @@ func (s *overview) published(w http.ResponseWriter, r *http.Request, says func()
 }
 
 // shownPictures are the shared results that the operator has picked.
-func (s *overview) shownPictures(r *http.Request) ([]picture, error) {
+func (s *overview) shownPictures(r *http.Request, language string) ([]picture, error) {
 	if !s.sharing.on() {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (s *overview) shownPictures(r *http.Request) ([]picture, error) {
 		}
 		for _, o := range run.Outputs {
 			if o.Type == string(registry.TypeImage) && o.Media != "" {
-				list = append(list, picture{run.Tool.DisplayName, s.views.links.Thumb(run.AccountID, o.Media, files.WallSide), s.views.links.Thumb(run.AccountID, o.Media, files.CardSide), s.sharing.path(share.ID), o.Width, o.Height})
+				list = append(list, picture{run.Tool.In(language).DisplayName, s.views.links.Thumb(run.AccountID, o.Media, files.WallSide), s.views.links.Thumb(run.AccountID, o.Media, files.CardSide), s.sharing.path(share.ID), o.Width, o.Height})
 				break
 			}
 		}

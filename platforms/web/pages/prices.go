@@ -23,7 +23,7 @@ const manyPrices = 200
 
 func (s *overview) prices(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	voice := s.render.Voice(r, a)
-	shown, _, next := turnTo(s.tools.listed(a), r.URL.Query().Get("from"), manyPrices)
+	shown, _, next := turnTo(s.tools.forPeople(a), r.URL.Query().Get("from"), manyPrices)
 	list := priceList{Tools: readIn(voice.Language(), shown)}
 	if next != "" {
 		list.More = "/prices?from=" + next

@@ -154,8 +154,8 @@ func (s *runPages) addUses(voice i18n.Voice, a users.Account, page *runPage) {
 			}
 		}
 		for _, t := range snapshot.Offered(request.Audience(a)) {
-			if _, ok := inputFor(*t, o.Output); ok && !named[t.ToolID] && len(o.Uses) < manyUses {
-				o.Uses = append(o.Uses, useLink{Name: t.DisplayName, URL: address(t)})
+			if _, ok := inputFor(*t, o.Output); ok && t.InMenus() && !named[t.ToolID] && len(o.Uses) < manyUses {
+				o.Uses = append(o.Uses, useLink{Name: t.In(voice.Language()).DisplayName, URL: address(t)})
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
@@ -30,6 +31,11 @@ func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
 // listed are the tools that this account's lists show, shared and read-only.
 func (s tools) listed(a users.Account) []*registry.Tool {
 	return s.snapshot().Listed(request.Audience(a))
+}
+
+// forPeople are those of the list that people pick by hand or pay for. The others are free steps for models, such as moving a shape.
+func (s tools) forPeople(a users.Account) []*registry.Tool {
+	return slices.DeleteFunc(s.listed(a), func(t *registry.Tool) bool { return !t.InMenus() && t.CostingModel == nil })
 }
 
 // search finds tools by what an account types, shared and read-only.
