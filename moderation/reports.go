@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -73,7 +74,7 @@ func (s *Service) Report(ctx context.Context, r Report) error {
 
 // write writes a report, one about a result at a time, and tells whether it is the first that waits.
 func (s *Service) write(ctx context.Context, tx pgx.Tx, run runs.Run, r Report) (first bool, err error) {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('moderation ' || $1::text, 0))`, run.ID); err != nil {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+locks.Report+`)`, run.ID); err != nil {
 		return false, err
 	}
 	var others, own int
