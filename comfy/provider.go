@@ -449,17 +449,6 @@ func (e *Engine) open(ctx context.Context, f api.File) (io.ReadCloser, error) {
 	return nil, out
 }
 
-// machine is the engine's first GPU, by the name that rates go by.
-func (e *Engine) machine() (name string) {
-	if gpus := e.knowledge().stats.GPUs; len(gpus) > 0 {
-		name = gpus[0]
-	}
-	if e.rate != "" {
-		name = registry.MachineAt(name, e.rate)
-	}
-	return name
-}
-
 // Price tells the GPU that the call would run on, the dearest of those that might take it, for what it costs there is what must be promised; and
 // what partners' services would take for it.
 func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {

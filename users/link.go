@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -117,7 +118,7 @@ func useCode(ctx context.Context, tx pgx.Tx, ownerID string) error {
 
 // guess finds a code's owner and calls then in the same transaction, with the code locked.
 func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.Tx, Account) error) (Account, error) {
-	if err := s.mayGuess(ctx, guesser); err != nil {
+	if err := mayGuess(ctx, s.pool, guesser, s.config.Now()); err != nil {
 		return Account{}, fmt.Errorf("link code: %w", err)
 	}
 	var owner Account
@@ -135,7 +136,7 @@ func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.T
 		return then(tx, owner)
 	})
 	if errors.Is(err, ErrNoCode) {
-		err = errors.Join(err, s.wrongGuess(ctx, guesser))
+		err = errors.Join(err, wrongGuess(ctx, s.pool, guesser, s.config.Now()))
 	}
 	if err != nil {
 		return Account{}, fmt.Errorf("link code: %w", err)
@@ -143,10 +144,10 @@ func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.T
 	return owner, nil
 }
 
-func (s *Store) mayGuess(ctx context.Context, guesser string) error {
+func mayGuess(ctx context.Context, pool *pgxpool.Pool, guesser string, now time.Time) error {
 	var since time.Time
-	err := s.pool.QueryRow(ctx, `SELECT since FROM user_link_guesses WHERE guesser = $1 AND wrong >= $2 AND since > $3`,
-		cleanText(guesser), linkGuesses, s.config.Now().Add(-linkPenalty)).Scan(&since)
+	err := pool.QueryRow(ctx, `SELECT since FROM user_link_guesses WHERE guesser = $1 AND wrong >= $2 AND since > $3`,
+		cleanText(guesser), linkGuesses, now.Add(-linkPenalty)).Scan(&since)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -154,18 +155,17 @@ func (s *Store) mayGuess(ctx context.Context, guesser string) error {
 		return err
 	}
 	e := registry.Say(registry.CodeRateLimited, said.LinkWait)
-	e.RetryAfter = since.Add(linkPenalty).Sub(s.config.Now())
+	e.RetryAfter = since.Add(linkPenalty).Sub(now)
 	return e
 }
 
 // wrongGuess counts, and forgets what no longer matters.
-func (s *Store) wrongGuess(ctx context.Context, guesser string) error {
-	now := s.config.Now()
+func wrongGuess(ctx context.Context, pool *pgxpool.Pool, guesser string, now time.Time) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM user_link_guesses WHERE since <= $1`, now.Add(-linkPenalty))
 	batch.Queue(`
 		INSERT INTO user_link_guesses AS g (guesser, wrong, since) VALUES ($1, 1, $2)
 		ON CONFLICT (guesser) DO UPDATE SET wrong = g.wrong + 1`, cleanText(guesser), now)
 	batch.Queue(`DELETE FROM user_link_codes WHERE expires_at <= $1`, now)
-	return s.pool.SendBatch(ctx, batch).Close()
+	return pool.SendBatch(ctx, batch).Close()
 }

@@ -41,14 +41,11 @@ func (s *Store) Unmute(ctx context.Context, tx pgx.Tx, accountID, by, note strin
 }
 
 // stillMuted mutes a new account by an identity that was muted when its data was erased.
-func (s *Store) stillMuted(ctx context.Context, tx pgx.Tx, account Account, identity Identity) error {
+func stillMuted(ctx context.Context, tx pgx.Tx, account Account, identity Identity, now time.Time) error {
 	_, err := tx.Exec(ctx, `INSERT INTO user_mutes (user_id, until) SELECT $2, muted_until FROM user_former_identities WHERE hash = $1 AND muted_until > $3`,
-		formerHash(identity), account.ID, s.config.Now())
+		formerHash(identity), account.ID, now)
 	return err
 }
-
-// Refresh has the next question about access be answered by what the database has now.
-func (s *Store) Refresh() { s.policy.forget() }
 
 // MutedUntil tells, from memory, until when an account may run nothing; the zero time: it is not muted.
 func (s *Store) MutedUntil(ctx context.Context, accountID string) (time.Time, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // policyLife is how long what is in memory is taken for true without asking the database whether it changed.
@@ -55,7 +56,7 @@ func (c *policyCache) get(ctx context.Context, s *Store) (*policy, error) {
 	c.checking, c.stale = true, false
 	c.mu.Unlock()
 
-	fresh, err := s.refresh(ctx, p)
+	fresh, err := readPolicy(ctx, s.pool, p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.checking = false
@@ -69,17 +70,17 @@ func (c *policyCache) get(ctx context.Context, s *Store) (*policy, error) {
 	return c.current, nil
 }
 
-// refresh gives the present policy: the old one where nothing has changed.
-func (s *Store) refresh(ctx context.Context, old *policy) (*policy, error) {
+// readPolicy gives the present policy: the old one where nothing has changed.
+func readPolicy(ctx context.Context, pool *pgxpool.Pool, old *policy) (*policy, error) {
 	var version int64
-	if err := s.pool.QueryRow(ctx, `SELECT version FROM access_version`).Scan(&version); err != nil {
+	if err := pool.QueryRow(ctx, `SELECT version FROM access_version`).Scan(&version); err != nil {
 		return nil, err
 	}
 	if old != nil && old.version == version {
 		return old, nil
 	}
 	fresh := &policy{rules: map[ruleKey]bool{}, tools: map[Place][]string{}, limits: map[string]LimitSettings{}, mutes: map[string]time.Time{}, merged: map[string]string{}}
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		batch.Queue(`SELECT version FROM access_version`).QueryRow(func(row pgx.Row) error { return row.Scan(&fresh.version) })
 		batch.Queue(`SELECT ` + ruleColumns + ` FROM access_rules`).Query(fresh.readRules)
@@ -151,3 +152,6 @@ func (p *policy) today(accountID string) string {
 	}
 	return accountID
 }
+
+// Refresh has the next question about access be answered by what the database has now.
+func (s *Store) Refresh() { s.policy.forget() }

@@ -222,7 +222,7 @@ func (s *Store) create(ctx context.Context, identity Identity) (Account, error) 
 		if err := s.created(ctx, tx, account); err != nil {
 			return err
 		}
-		if err := s.stillMuted(ctx, tx, account, identity); err != nil {
+		if err := stillMuted(ctx, tx, account, identity, s.config.Now()); err != nil {
 			return err
 		}
 		return s.welcome(ctx, tx, account, identity)

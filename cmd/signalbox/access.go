@@ -2,12 +2,7 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
-	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/cmd/signalbox/accounts"
-	"github.com/signalbox/signalbox/cmd/signalbox/config"
-	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/users"
 )
@@ -63,12 +58,5 @@ type accessRemove struct {
 func (c accessRemove) Run(e env) error {
 	return withUsers(e, func(ctx context.Context, store *users.Store) error {
 		return people.RemoveRules(ctx, e.stdout, store, c.Whom)
-	})
-}
-
-// withUsers opens the store of people for one command.
-func withUsers(e env, do func(ctx context.Context, store *users.Store) error) error {
-	return withDatabase(e, func(ctx context.Context, cfg config.Config, db *database.DB, _ *slog.Logger) error {
-		return do(ctx, accounts.New(db.Pool, billing.NewLedger(db.Pool), cfg))
 	})
 }

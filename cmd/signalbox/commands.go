@@ -167,33 +167,6 @@ func (c peopleCommand) Run(e env) error {
 	})
 }
 
-// withDatabase opens the database for one command, that of a running program if there is one, and brings its schema up to date.
-func withDatabase(e env, do func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error) error {
-	return openFor(e, func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error {
-		if _, err := migrations.Up(ctx, db.Pool, logs.Quiet(log)); err != nil {
-			return err
-		}
-		return do(ctx, c, db, log)
-	})
-}
-
-// openFor is withDatabase with the schema left as it is.
-func openFor(e env, do func(ctx context.Context, c config.Config, db *database.DB, log *slog.Logger) error) error {
-	c, err := config.Check(e.settings)
-	if err != nil {
-		return err
-	}
-	log := logs.New(c, e.stderr)
-	db, err := database.Attach(e.ctx, c, log)
-	if err != nil {
-		return err
-	}
-	err = do(e.ctx, c, db, log)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
-	defer cancel()
-	return errors.Join(err, db.Close(ctx))
-}
-
 type askCommand struct {
 	Key          string   `env:"SIGNALBOX_KEY" placeholder:"KEY" help:"A key of yours, from the page (API). Empty: ADMIN_TOKEN."`
 	Server       string   `placeholder:"URL" help:"The program that is asked. Empty: the one at LISTEN_ADDR."`

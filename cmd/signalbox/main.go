@@ -19,9 +19,6 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 )
 
-// version is set at build time (-ldflags "-X main.version=...").
-var version = "dev"
-
 // cli is the program's interface: commands, and the settings that all of them share.
 type cli struct {
 	settings.Settings
@@ -49,13 +46,6 @@ type cli struct {
 	ReadPDF   readPDFCommand   `cmd:"" name:"read-pdf" hidden:"" help:"Read one PDF file from stdin, for the program itself."`
 	Version   versionCommand   `cmd:"" hidden:"" help:"Print the version."`
 	Help      helpCommand      `cmd:"" hidden:"" help:"Explain a command, or all settings: help settings."`
-}
-
-// env is what a command gets from its surroundings.
-type env struct {
-	ctx            context.Context
-	stdout, stderr io.Writer
-	settings       settings.Settings
 }
 
 func main() {
@@ -135,16 +125,4 @@ func unread(parsed *kong.Context) error {
 // what nobody filled in, and that means the default.
 func withValue(variables []string) []string {
 	return slices.DeleteFunc(slices.Clone(variables), func(name string) bool { return os.Getenv(name) == "" })
-}
-
-// errReported ends the program with code 1 without another word.
-var errReported = errors.New("already reported")
-
-func printError(w io.Writer, err error) {
-	if errors.Is(err, errReported) {
-		return
-	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintln(w, "signalbox:", line)
-	}
 }

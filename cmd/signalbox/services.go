@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/signalbox/signalbox/agent"
@@ -107,12 +105,4 @@ func (a *app) newServices() ([]service, error) {
 		return nil, err
 	}
 	return append(list, media...), nil
-}
-
-// mediaURL is an address from which a service can fetch a stored file.
-func (a *app) mediaURL(_ context.Context, ref registry.Media) (string, error) {
-	if address := a.web.FileURL("", ref, ""); address != "" {
-		return address, nil
-	}
-	return "", errors.New("there is no PUBLIC_URL from which it could be fetched")
 }

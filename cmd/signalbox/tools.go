@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
-	"github.com/signalbox/signalbox/cmd/signalbox/config"
-	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/versions"
 	"github.com/signalbox/signalbox/registry/history"
 )
@@ -65,13 +62,6 @@ type releaseCommand struct {
 func (c releaseCommand) Run(e env) error {
 	return withHistory(e, func(ctx context.Context, store *history.Store) error {
 		return versions.Release(ctx, e.stdout, store, c.Tool, c.Number)
-	})
-}
-
-// withHistory opens the history of tools for one command.
-func withHistory(e env, do func(ctx context.Context, store *history.Store) error) error {
-	return withDatabase(e, func(ctx context.Context, _ config.Config, db *database.DB, _ *slog.Logger) error {
-		return do(ctx, history.New(db.Pool))
 	})
 }
 

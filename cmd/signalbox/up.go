@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	limit "golang.org/x/time/rate"
 
@@ -28,22 +27,14 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
 	"github.com/signalbox/signalbox/cmd/signalbox/logs"
-	"github.com/signalbox/signalbox/cmd/signalbox/parts"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
-	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/watch"
-	"github.com/signalbox/signalbox/missions"
-	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
 	"github.com/signalbox/signalbox/platforms/web/pages"
-	"github.com/signalbox/signalbox/platforms/web/penpot"
-	"github.com/signalbox/signalbox/providers/canvas"
-	"github.com/signalbox/signalbox/providers/openapi"
-	"github.com/signalbox/signalbox/providers/remote"
 	"github.com/signalbox/signalbox/registry/history"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"
@@ -95,33 +86,6 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 		fmt.Fprintln(e.stdout, goodbye)
 	}
 	return errors.Join(err, a.Stop(ctx))
-}
-
-// app is the whole program, wired. Parts are started in the order of start's steps and stopped in reverse.
-type app struct {
-	*house
-	flows      *comfy.Workflows
-	documents  *openapi.Tools // nil: none
-	remote     *remote.Provider
-	knowledge  *documents // nil: there is no database
-	content    contents
-	agents     agents
-	canvas     *canvas.Provider // nil: there is no database
-	penpot     *penpot.Hub
-	history    *history.Store
-	watcher    *watch.Watcher
-	missions   *missions.Service
-	exports    *exports.Service
-	moderation *moderation.Service // nil: nothing is reported
-	post       post
-	chat       *chatPlatforms
-	figures    net.Listener // of METRICS_ADDR; nil: there is none
-}
-
-// newApp has the parts know the house. Nothing is started.
-func newApp(c config.Config, log *slog.Logger) *app {
-	h := &house{Parts: parts.New(log), log: log, cfg: c, metrics: prometheus.NewRegistry()}
-	return &app{house: h, content: contents{house: h}, agents: agents{house: h}, post: post{house: h}}
 }
 
 func (a *app) start(ctx context.Context) error {

@@ -64,10 +64,7 @@ type Adapter struct {
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
 	admins    *clock.Recent[adminKey, bool]
-
-	payments      Payments // nil: none
-	testPurchases bool
-	storeNews     chan struct{} // the store is to be looked at
+	store     *store
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]
@@ -101,7 +98,6 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	a := &Adapter{
 		client: cfg.Client, memory: memory{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
 		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, divide: cfg.Divide, answers: newAnswers(), elsewhere: cfg.Elsewhere,
-		payments: cfg.Payments, testPurchases: cfg.TestPurchases, storeNews: make(chan struct{}, 1),
 	}
 	if a.clock == nil {
 		a.clock = clock.System{}
@@ -110,6 +106,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	if a.jitter == nil {
 		a.jitter = rand.Float64
 	}
+	a.store = newStore(a, cfg)
 	if cfg.PublicKey != "" {
 		key, err := hex.DecodeString(cfg.PublicKey)
 		if err != nil || len(key) != ed25519.PublicKeySize {

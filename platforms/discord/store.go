@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
 	"github.com/signalbox/signalbox/users"
@@ -80,88 +82,107 @@ type subscription struct {
 	Status       int       `json:"status"`
 }
 
-// takeStoreEvent takes an event about the store aside. What can't be booked now is found again by keepStore.
+// store books what is bought in Discord's store.
+type store struct {
+	payments Payments // nil: nothing is sold
+	forTests bool     // purchases for tests count, too
+	client   *Client
+	clock    clock.Clock
+	jitter   func() float64
+	log      *slog.Logger
+	every    time.Duration // how often it is looked at
+	news     chan struct{} // it is to be looked at
+}
+
+func newStore(a *Adapter, cfg AdapterConfig) *store {
+	s := &store{
+		payments: cfg.Payments, forTests: cfg.TestPurchases, client: a.client, clock: a.clock, jitter: a.jitter, log: a.log,
+		every: storeEvery, news: make(chan struct{}, 1),
+	}
+	if a.shards.Off {
+		s.every = storeAlone
+	}
+	return s
+}
+
+// takeStoreEvent takes an event about the store aside. What can't be booked now is found again by store.keep.
 func (a *Adapter) takeStoreEvent(ctx context.Context, kind string, raw json.RawMessage) {
 	a.gate.RLock()
 	defer a.gate.RUnlock()
-	if a.running == nil || a.payments == nil {
+	if a.running == nil || a.store.payments == nil {
 		return
 	}
 	a.handling.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiveLimit)
 		defer cancel()
 		a.guarded(ctx, "an event of Discord's store", func(ctx context.Context) error {
-			err := a.storeEvent(ctx, kind, raw)
+			err := a.store.event(ctx, kind, raw)
 			if err != nil {
-				a.lookAtStoreSoon()
+				a.store.lookSoon()
 			}
 			return err
 		})
 	})
 }
 
-func (a *Adapter) storeEvent(ctx context.Context, kind string, raw json.RawMessage) error {
+func (s *store) event(ctx context.Context, kind string, raw json.RawMessage) error {
 	if strings.HasPrefix(kind, "SUBSCRIPTION_") {
-		var s subscription
-		if err := json.Unmarshal(raw, &s); err != nil || !isID(s.User) {
-			return fmt.Errorf("read a subscription of user %.20q: %w", s.User, err)
+		var of subscription
+		if err := json.Unmarshal(raw, &of); err != nil || !isID(of.User) {
+			return fmt.Errorf("read a subscription of user %.20q: %w", of.User, err)
 		}
-		return a.lookAtStore(ctx, s.User)
+		return s.look(ctx, of.User)
 	}
 	var e entitlement
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return fmt.Errorf("read an entitlement: %w", err)
 	}
 	e.Deleted = e.Deleted || kind == "ENTITLEMENT_DELETE"
-	return a.takeEntitlement(ctx, e)
+	return s.take(ctx, e)
 }
 
-// lookAtStoreSoon has keepStore look at once.
-func (a *Adapter) lookAtStoreSoon() {
+// lookSoon has keep look at once.
+func (s *store) lookSoon() {
 	select {
-	case a.storeNews <- struct{}{}:
+	case s.news <- struct{}{}:
 	default:
 	}
 }
 
-// keepStore finds what no event told of: at the start, after each new session of the gateway, and now and then.
-func (a *Adapter) keepStore(ctx context.Context) {
-	if a.payments == nil {
+// keep finds what no event told of: at the start, after each new session of the gateway, and now and then.
+func (s *store) keep(ctx context.Context) {
+	if s.payments == nil {
 		return
-	}
-	every := storeEvery
-	if a.shards.Off {
-		every = storeAlone
 	}
 	failures := 0
 	for {
-		pause := every
-		if err := a.lookAtStore(ctx, ""); err == nil {
+		pause := s.every
+		if err := s.look(ctx, ""); err == nil {
 			failures = 0
 		} else if ctx.Err() == nil {
 			failures++
-			pause = gateway.Backoff(failures, a.jitter)
-			a.log.WarnContext(ctx, "what was bought at Discord is not all booked; it is looked for again", "error", err, "pause", pause)
+			pause = gateway.Backoff(failures, s.jitter)
+			s.log.WarnContext(ctx, "what was bought at Discord is not all booked; it is looked for again", "error", err, "pause", pause)
 		}
 		select {
-		case <-a.storeNews:
-		case <-a.clock.After(pause):
+		case <-s.news:
+		case <-s.clock.After(pause):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// lookAtStore books what a person has bought, or everybody (""): what they still have, and what they had not long ago.
-func (a *Adapter) lookAtStore(ctx context.Context, person string) error {
+// look books what a person has bought, or everybody (""): what they still have, and what they had not long ago.
+func (s *store) look(ctx context.Context, person string) error {
 	var skus []string
-	for _, p := range a.payments.Products() {
+	for _, p := range s.payments.Products() {
 		skus = append(skus, p.Discord...)
 	}
 	if len(skus) == 0 {
 		return nil
 	}
-	since := (a.clock.Now().Add(-storeLooksBack).UnixMilli() - idEpoch) << 22
+	since := (s.clock.Now().Add(-storeLooksBack).UnixMilli() - idEpoch) << 22
 	seen := map[string]bool{}
 	var failed error
 	for _, q := range []url.Values{
@@ -172,13 +193,13 @@ func (a *Adapter) lookAtStore(ctx context.Context, person string) error {
 		if person != "" {
 			q.Set("user_id", person)
 		}
-		list, err := a.client.entitlements(ctx, q)
+		list, err := s.client.entitlements(ctx, q)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
 		for _, e := range list {
 			if !seen[e.ID] {
-				failed = errors.Join(failed, a.takeEntitlement(ctx, e))
+				failed = errors.Join(failed, s.take(ctx, e))
 			}
 			seen[e.ID] = true
 		}
@@ -186,85 +207,85 @@ func (a *Adapter) lookAtStore(ctx context.Context, person string) error {
 	return failed
 }
 
-// takeEntitlement books what an entitlement says, and has what is used up be bought again. Only what is booked is consumed: what is
+// take books what an entitlement says, and has what is used up be bought again. Only what is booked is consumed: what is
 // consumed was booked.
-func (a *Adapter) takeEntitlement(ctx context.Context, e entitlement) error {
+func (s *store) take(ctx context.Context, e entitlement) error {
 	if e.Deleted {
-		return a.takeRefund(ctx, e)
+		return s.takeRefund(ctx, e)
 	}
-	product, sold := a.payments.Products().BySKU(e.SKU)
+	product, sold := s.payments.Products().BySKU(e.SKU)
 	switch {
 	case e.Consumed && product.Kind != payments.Subscription:
 		return nil
-	case e.forTest() && !a.testPurchases:
-		a.log.InfoContext(ctx, "a purchase for tests at Discord has no credit; DISCORD_TEST_PURCHASES=true gives it", "entitlement", e.ID)
+	case e.forTest() && !s.forTests:
+		s.log.InfoContext(ctx, "a purchase for tests at Discord has no credit; DISCORD_TEST_PURCHASES=true gives it", "entitlement", e.ID)
 		return nil
 	case !e.forTest() && !e.paid():
-		a.log.InfoContext(ctx, "nothing was paid at Discord for what was given away: it has no credit", "entitlement", e.ID, "type", e.Type)
+		s.log.InfoContext(ctx, "nothing was paid at Discord for what was given away: it has no credit", "entitlement", e.ID, "type", e.Type)
 		return nil
 	case !sold:
-		a.log.ErrorContext(ctx, "something was bought at Discord that is no product; name its SKU in PRODUCTS_FILE, and it is credited", "sku", e.SKU, "entitlement", e.ID)
+		s.log.ErrorContext(ctx, "something was bought at Discord that is no product; name its SKU in PRODUCTS_FILE, and it is credited", "sku", e.SKU, "entitlement", e.ID)
 		return nil
 	case !isID(e.User):
-		a.log.ErrorContext(ctx, "something was bought at Discord for a server; only what is for people has credit", "sku", e.SKU, "entitlement", e.ID)
+		s.log.ErrorContext(ctx, "something was bought at Discord for a server; only what is for people has credit", "sku", e.SKU, "entitlement", e.ID)
 		return nil
 	}
 	paid := payments.Paid{Source: billing.Discord, Ref: e.ID, ProductID: product.ID, Payer: e.User, Test: e.forTest()}
 	if product.Kind == payments.Subscription {
 		paid.Subscription = e.ID
 		if !e.forTest() {
-			return a.takePeriods(ctx, e, paid)
+			return s.takePeriods(ctx, e, paid)
 		}
-		return a.pay(ctx, paid)
+		return s.pay(ctx, paid)
 	}
-	if err := a.pay(ctx, paid); err != nil {
+	if err := s.pay(ctx, paid); err != nil {
 		return err
 	}
-	return a.consume(ctx, e)
+	return s.consume(ctx, e)
 }
 
-func (a *Adapter) pay(ctx context.Context, p payments.Paid) error {
-	return a.payments.Paid(ctx, users.Identity{Platform: Platform, ExternalID: p.Payer}, p)
+func (s *store) pay(ctx context.Context, p payments.Paid) error {
+	return s.payments.Paid(ctx, users.Identity{Platform: Platform, ExternalID: p.Payer}, p)
 }
 
 // takePeriods books the present period of the subscription that gives an entitlement, once by its beginning.
-func (a *Adapter) takePeriods(ctx context.Context, e entitlement, paid payments.Paid) error {
-	if e.EndsAt != nil && !e.EndsAt.After(a.clock.Now()) {
+func (s *store) takePeriods(ctx context.Context, e entitlement, paid payments.Paid) error {
+	if e.EndsAt != nil && !e.EndsAt.After(s.clock.Now()) {
 		return nil
 	}
-	list, err := a.client.subscriptions(ctx, e.SKU, e.User)
-	for _, s := range list {
-		if s.Status == inactive || !slices.Contains(s.Entitlements, e.ID) {
+	list, err := s.client.subscriptions(ctx, e.SKU, e.User)
+	for _, of := range list {
+		if of.Status == inactive || !slices.Contains(of.Entitlements, e.ID) {
 			continue
 		}
-		paid.Ref = fmt.Sprintf("%s:%d", s.ID, s.Start.Unix())
-		err = errors.Join(err, a.pay(ctx, paid))
+		paid.Ref = fmt.Sprintf("%s:%d", of.ID, of.Start.Unix())
+		err = errors.Join(err, s.pay(ctx, paid))
 	}
 	return err
 }
 
 // takeRefund takes back what a deleted entitlement gave: of a subscription its last period.
-func (a *Adapter) takeRefund(ctx context.Context, e entitlement) error {
-	ref, err := a.payments.LastPaid(ctx, billing.Discord, e.ID)
+func (s *store) takeRefund(ctx context.Context, e entitlement) error {
+	ref, err := s.payments.LastPaid(ctx, billing.Discord, e.ID)
 	if err != nil {
 		return err
 	}
 	if ref == "" {
 		ref = e.ID
 	}
-	return a.payments.Refunded(ctx, payments.Change{Source: billing.Discord, Ref: "refund:" + ref, Payment: ref, Kind: payments.Refund, State: payments.Done})
+	return s.payments.Refunded(ctx, payments.Change{Source: billing.Discord, Ref: "refund:" + ref, Payment: ref, Kind: payments.Refund, State: payments.Done})
 }
 
 // consume has an entitlement used up. Where its answer was lost, it may be refused the second time; the next look at the store finds it
 // consumed.
-func (a *Adapter) consume(ctx context.Context, e entitlement) error {
-	err := a.client.do(ctx, call{
-		method: http.MethodPost, path: "/applications/" + a.client.app + "/entitlements/" + e.ID + "/consume",
+func (s *store) consume(ctx context.Context, e entitlement) error {
+	err := s.client.do(ctx, call{
+		method: http.MethodPost, path: "/applications/" + s.client.app + "/entitlements/" + e.ID + "/consume",
 		route: "/applications/{}/entitlements/{}/consume", repeatable: true,
 	}, nil)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == codeNotConsumable {
-		a.log.WarnContext(ctx, "what was bought at Discord can be bought once only; make its SKU a consumable", "sku", e.SKU)
+		s.log.WarnContext(ctx, "what was bought at Discord can be bought once only; make its SKU a consumable", "sku", e.SKU)
 		return nil
 	}
 	return err

@@ -416,3 +416,11 @@ func (w *step) begin() {
 	w.sent, w.left = false, false
 	w.r.Ticket, w.r.Sending, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.ExpectedAt = nil, nil, runs.StatusQueued, nil, "", 0, nil
 }
+
+// cleanText makes a provider's short text fit for the database: no NUL, valid UTF-8, not endless.
+func cleanText(text string) string {
+	return store.Storable(text[:min(len(text), maxForeign)])
+}
+
+// maxForeign bounds short texts of providers, in bytes.
+const maxForeign = 200

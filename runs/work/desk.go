@@ -208,3 +208,11 @@ func (c deskCollector) Collect(m chan<- prometheus.Metric) {
 	m <- prometheus.MustNewConstMetric(placesDesc, prometheus.GaugeValue, float64(used), "used")
 	m <- prometheus.MustNewConstMetric(placesDesc, prometheus.GaugeValue, float64(free), "free")
 }
+
+// claimed is a run taken from the queue.
+type claimed struct {
+	ID        string
+	Service   string
+	AccountID string
+	First     bool // nobody has worked on it before
+}

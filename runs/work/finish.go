@@ -250,26 +250,6 @@ func (w *step) commit(ctx context.Context, f *write.Finish) error {
 	return w.s.closer.deliverNow(ctx, &f.Record)
 }
 
-// forgetLimit bounds one Forget.
-const forgetLimit = 30 * time.Second
-
-// forgetAtProvider has the provider delete what it keeps of a run, or an attempt of it, that is over there. It is not waited for, and
-// a failure costs only its space.
-func (s *Stopper) forgetAtProvider(ctx context.Context, runID, service string, ticket *registry.Ticket) {
-	forgetter, ok := runs.Extra[registry.Forgetter](s.Config.Providers[service])
-	if !ok || ticket == nil {
-		return
-	}
-	s.Spawn(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetLimit)
-		defer cancel()
-		defer context.AfterFunc(s.Base, cancel)()
-		if err := forgetter.Forget(ctx, *ticket); err != nil {
-			s.Log.InfoContext(ctx, "the provider keeps what it knows of a run", "run", runID, "error", err)
-		}
-	})
-}
-
 // writeEnd writes the end. A result that can't be had again is held on to while the database is away; any other
 // comes again when the run is worked on anew.
 func (w *step) writeEnd(ctx context.Context, f *write.Finish) error {

@@ -185,3 +185,23 @@ func (s *Stopper) noteUnstopped(ctx context.Context, item claims.Item, u *unwant
 	log.WarnContext(ctx, "a run that ended here is not stopped at its provider yet, another try follows")
 	return claims.Next{After: stopPause << item.Tries}
 }
+
+// forgetAtProvider has the provider delete what it keeps of a run, or an attempt of it, that is over there. It is not waited for, and
+// a failure costs only its space.
+func (s *Stopper) forgetAtProvider(ctx context.Context, runID, service string, ticket *registry.Ticket) {
+	forgetter, ok := runs.Extra[registry.Forgetter](s.Config.Providers[service])
+	if !ok || ticket == nil {
+		return
+	}
+	s.Spawn(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetLimit)
+		defer cancel()
+		defer context.AfterFunc(s.Base, cancel)()
+		if err := forgetter.Forget(ctx, *ticket); err != nil {
+			s.Log.InfoContext(ctx, "the provider keeps what it knows of a run", "run", runID, "error", err)
+		}
+	})
+}
+
+// forgetLimit bounds one Forget.
+const forgetLimit = 30 * time.Second

@@ -243,11 +243,3 @@ func sameProgress(a, b runs.Run) bool {
 	return a.ExpectedAt == b.ExpectedAt && a.Status == b.Status && a.Stage == b.Stage && a.Notice == b.Notice && a.QueuePosition == b.QueuePosition &&
 		(a.Fraction == nil) == (b.Fraction == nil) && (a.Fraction == nil || *a.Fraction == *b.Fraction)
 }
-
-// maxForeign bounds short texts of providers, in bytes.
-const maxForeign = 200
-
-// cleanText makes a provider's short text fit for the database: no NUL, valid UTF-8, not endless.
-func cleanText(text string) string {
-	return store.Storable(text[:min(len(text), maxForeign)])
-}

@@ -10,7 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/locks"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs/price"
 	"github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/runs/write"
 )
 
 // StopTimeout bounds each of the last things that Stop does, when its own time is over or nearly so.
@@ -95,4 +100,37 @@ func (s *Worker) hear(payload string) {
 	default:
 		s.Hub.Refresh(s.Hub.Interesting(strings.Split(list, ",")))
 	}
+}
+
+// Worker claims runs and takes them to their ends.
+type Worker struct {
+	*store.Env
+	Store   *store.Store
+	Hub     *store.Hub
+	Pricer  *price.Pricer
+	Writer  *write.Writer
+	stopper *Stopper
+	closer  *Closer
+
+	process    *claims.Process // the sign of life behind what is claimed here
+	Desk       *desk
+	queuesIdle chan struct{}   // closed when nothing of the queues is under way any more
+	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
+	round      int             // of whose turn it is, see claim
+
+	full    map[string]map[string]registry.Tool // tools for which there was no place, by service and id
+	filling sync.Mutex                          // guards full
+}
+
+// NewWorker makes a Worker with the parts that a Closer has.
+func NewWorker(e *store.Env, c *Closer) (*Worker, error) {
+	s := &Worker{
+		Env: e, Store: c.store, Hub: c.hub, Pricer: c.pricer, Writer: c.writer, stopper: c.stopper, closer: c,
+		Desk: newDesk(e.Config.Workers), queuesIdle: make(chan struct{}), full: make(map[string]map[string]registry.Tool),
+	}
+	s.process = claims.NewProcess(claims.ProcessConfig{
+		Pool: e.Config.Pool, Log: e.Log, ID: e.Instance, Table: "run_workers", Lock: locks.Worker,
+		Channel: store.Channel, Heard: s.hear, Again: func(context.Context) { s.Hub.Refresh(s.Hub.WatchedElsewhere()) }, Release: s.release,
+	})
+	return s, e.Config.Metrics.Register(deskCollector{s.Desk})
 }

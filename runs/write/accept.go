@@ -11,25 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
-	"github.com/signalbox/signalbox/users"
 )
-
-// Acceptance is a run on its way into the database.
-type Acceptance struct {
-	Record store.Record
-	Key    store.ToolKey
-	Shape  int64
-	Idem   string
-	Kept   bool // there is a place for it here: this process works on it at once
-	Limits users.Limits
-	Budget runs.Budget
-	Party  string // the fund of the party in the run's group, which may pay
-	Raw    struct{ Inputs, Sources, Quote, Context, Preview []byte }
-
-	Repeats string      // the first run's id, when the request is a repeated one
-	Beside  *Acceptance // the first request, when it came at the same moment
-	Refused error       // why there is no run
-}
 
 // admission is what decides about requests: the runs that they repeat, how many runs of their accounts are
 // under way, and what is used of their limits.

@@ -12,19 +12,6 @@ import (
 	"github.com/signalbox/signalbox/runs/store"
 )
 
-// Finish is a run's end on its way into the database.
-type Finish struct {
-	Record    store.Record // with its final state
-	NanoUnits int64
-	Machine   string
-	Reason    string // for the statement, when nothing is taken
-	Stop      bool   // it may go on at its provider, which has to be told
-	Brings    bool   // who ends the run delivers it too, and claims it for that
-
-	Ended   bool // false: it was over before
-	Deliver bool // the platform wants the result brought
-}
-
 // endSQL ends all the runs or none, and tells what may have changed of them meanwhile.
 //
 // Rows are found key by key, and changed at the place where they were found: a plan for all at once that was made while

@@ -398,3 +398,24 @@ func WithPresetOption(schema registry.InputSchema) registry.InputSchema {
 
 // PresetWord names the option that takes a preset's values into a run.
 const PresetWord = "preset"
+
+// isQuoted reports whether a text begins with a quotation.
+func isQuoted(s string) bool {
+	open, _ := utf8.DecodeRuneInString(s)
+	return closingQuote(open) != 0
+}
+
+// isAssignment reports whether a word is name=value of an input.
+func (p *argumentParser) isAssignment(word string) bool {
+	name, _, assigned := strings.Cut(word, "=")
+	_, known := FieldNamed(p.schema, name)
+	return assigned && known
+}
+
+// withoutComma takes the comma from a value that can have none: "steps=5, a cat".
+func withoutComma(f registry.InputField, value string) string {
+	if bare := strings.TrimRight(value, ",;"); bare != "" && (f.Type != registry.TypeString || len(f.Choices) > 0) {
+		return bare
+	}
+	return value
+}

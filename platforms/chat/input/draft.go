@@ -294,3 +294,16 @@ func RedrawSeeds(d *Draft, run runs.Run) {
 		}
 	}
 }
+
+// Replace gives an input a value in place of all that it had.
+func (d *Draft) Replace(from runs.Source, name string, value any) {
+	d.Drop(name)
+	d.Set(from, name, value)
+}
+
+// Drop takes an input's values away.
+func (d *Draft) Drop(name string) {
+	for _, values := range d.Values {
+		delete(values, name)
+	}
+}

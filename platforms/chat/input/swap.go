@@ -31,19 +31,6 @@ func Swap(d *Draft, schema registry.InputSchema, inputs map[string]any) {
 	}
 }
 
-// Replace gives an input a value in place of all that it had.
-func (d *Draft) Replace(from runs.Source, name string, value any) {
-	d.Drop(name)
-	d.Set(from, name, value)
-}
-
-// Drop takes an input's values away.
-func (d *Draft) Drop(name string) {
-	for _, values := range d.Values {
-		delete(values, name)
-	}
-}
-
 // Picture is one of several pictures that were sent, by its number in the order in which they came, from 1.
 type Picture struct {
 	Number int            `json:"number"`

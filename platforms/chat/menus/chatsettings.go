@@ -186,26 +186,21 @@ func withOrWithoutID(ids []string, id string) []string {
 
 // PressAdult turns over whether a chat shows what is for adults.
 func PressAdult(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	return onChatSettings(ctx, t, k, func(place users.Place) error {
-		adult, err := t.AdultIn(ctx, place)
-		if err != nil {
-			return err
-		}
-		if err := t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, turn.AdultSetting, !adult, t.Account.ID); err != nil {
-			return fmt.Errorf("store a chat's setting: %w", err)
-		}
-		return nil
-	})
+	return turnOver(ctx, t, k, turn.AdultSetting, t.AdultIn)
 }
 
 // PressAgent turns over whether words said to the bot in a chat are for the agent.
 func PressAgent(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return turnOver(ctx, t, k, turn.AgentSetting, t.AgentIn)
+}
+
+func turnOver(ctx context.Context, t *turn.Turn, k store.Keyboard, setting string, isOn func(context.Context, users.Place) (bool, error)) error {
 	return onChatSettings(ctx, t, k, func(place users.Place) error {
-		on, err := t.AgentIn(ctx, place)
+		on, err := isOn(ctx, place)
 		if err != nil {
 			return err
 		}
-		if err := t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, turn.AgentSetting, !on, t.Account.ID); err != nil {
+		if err := t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, setting, !on, t.Account.ID); err != nil {
 			return fmt.Errorf("store a chat's setting: %w", err)
 		}
 		return nil

@@ -192,41 +192,5 @@ func encoded(kind string, document any) (*page, error) {
 	return newPage(http.StatusOK, kind, append([]byte(xml.Header), raw...)), nil
 }
 
-// urlset is the map of a site (sitemaps.org, 0.9).
-type urlset struct {
-	XMLName xml.Name   `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
-	XHTML   string     `xml:"xmlns:xhtml,attr,omitempty"` // where there are languages
-	URLs    []location `xml:"url"`
-}
-
-type location struct {
-	Address string         `xml:"loc"`
-	Changed string         `xml:"lastmod"`
-	Links   []locationLink `xml:"xhtml:link"` // to the same in all languages
-}
-
-type locationLink struct {
-	Rel      string `xml:"rel,attr"`
-	Language string `xml:"hreflang,attr"`
-	Address  string `xml:"href,attr"`
-}
-
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
-
 // mostLocations is how many addresses the format allows.
 const mostLocations = 50_000
-
-func (v *view) sitemap(ctx context.Context) (*page, error) {
-	places, err := v.content.Places(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var set urlset
-	for _, p := range places[:min(len(places), mostLocations)] {
-		set.URLs = append(set.URLs, location{Address: v.server.absolute(v.placePath(p)), Changed: stamp(p.UpdatedAt)})
-	}
-	if err := v.addLanguages(ctx, &set, places); err != nil {
-		return nil, err
-	}
-	return encoded("application/xml; charset=utf-8", set)
-}

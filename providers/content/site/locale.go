@@ -213,48 +213,6 @@ func (v *view) listLocales(ctx context.Context) ([]string, error) {
 	return v.content.Locales(ctx)
 }
 
-// addLanguages adds to the map of the site what there is in other languages.
-func (v *view) addLanguages(ctx context.Context, set *urlset, base []store.Place) error {
-	if len(v.site.Locales) == 0 {
-		return nil
-	}
-	others, err := v.content.TranslatedPlaces(ctx)
-	if err != nil || len(others) == 0 {
-		return err
-	}
-	type key struct{ kind, collection, slug string }
-	byPlace := map[key][]store.Place{}
-	for _, p := range others {
-		byPlace[key{p.Kind, p.Collection, p.Slug}] = append(byPlace[key{p.Kind, p.Collection, p.Slug}], p)
-	}
-	set.XHTML = "http://www.w3.org/1999/xhtml"
-	for i, p := range base[:len(set.URLs)] {
-		said := byPlace[key{p.Kind, p.Collection, p.Slug}]
-		if len(said) == 0 {
-			continue
-		}
-		links := []locationLink{{"alternate", v.site.Language, set.URLs[i].Address}}
-		for _, t := range said {
-			links = append(links, locationLink{"alternate", t.Locale, v.server.absolute(v.placePath(t))})
-		}
-		set.URLs[i].Links = links
-		for _, t := range said {
-			if len(set.URLs) < mostLocations {
-				set.URLs = append(set.URLs, location{Address: v.server.absolute(v.placePath(t)), Changed: stamp(t.UpdatedAt), Links: links})
-			}
-		}
-	}
-	return nil
-}
-
-// placePath is where visitors find a place.
-func (v *view) placePath(p store.Place) string {
-	if p.Kind == "entry" {
-		return v.path(p.Locale, p.Collection, p.Slug)
-	}
-	return v.pagePath(p.Locale, p.Slug)
-}
-
 // localeOf is the language that a preview is asked for in.
 func (v *view) localeOf(r *http.Request) *view {
 	if locale := r.URL.Query().Get("locale"); slices.Contains(v.site.Locales, locale) {

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -275,4 +276,53 @@ func (s *Server) original(ctx context.Context, id string) (mime string, content 
 		return "", nil, fmt.Errorf("it is %s", mime)
 	}
 	return mime, content, nil
+}
+
+// find makes what is at a path.
+func (v *view) find(ctx context.Context, path string, r *http.Request) (*page, error) {
+	if locale, rest, _ := strings.Cut(path, "/"); v.locale == "" && slices.Contains(v.site.Locales, locale) {
+		return v.in(locale).findIn(ctx, rest, r)
+	}
+	switch path {
+	case "":
+		return v.start(ctx)
+	case startSlug:
+		return nil, errNothing // it has one address
+	case "sitemap.xml":
+		return v.sitemap(ctx)
+	case "robots.txt":
+		return v.robots(ctx)
+	}
+	parts := strings.Split(path, "/")
+	switch len(parts) {
+	case 1:
+		p, err := v.page(ctx, store.PageQuery{Slug: parts[0]})
+		if err != errNothing {
+			return p, err
+		}
+		return v.list(ctx, parts[0], r.URL.Query().Get("page"))
+	case 2:
+		switch parts[1] {
+		case "feed.xml", "atom.xml":
+			return v.feed(ctx, parts[0], parts[1])
+		}
+		return v.entry(ctx, store.EntryQuery{Slug: parts[1]}, parts[0])
+	}
+	return nil, errNothing
+}
+
+// robots tells search engines what to leave alone, and where the maps are: those of the groups' sites too.
+func (v *view) robots(ctx context.Context) (*page, error) {
+	text := fmt.Appendf(nil, "User-agent: *\nDisallow: %s\nDisallow: %s\n\nSitemap: %s\n",
+		v.server.path("preview", ""), v.server.path("search"), v.server.absolute(v.server.path("sitemap.xml")))
+	if v.site.Slug == store.House {
+		groups, err := v.server.cfg.Store.GroupSites(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, slug := range groups {
+			text = fmt.Appendf(text, "Sitemap: %s\n", v.server.absolute(v.server.path(slug, "sitemap.xml")))
+		}
+	}
+	return newPage(http.StatusOK, "text/plain; charset=utf-8", text), nil
 }
