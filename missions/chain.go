@@ -180,12 +180,11 @@ func writeChain(ctx context.Context, tx pgx.Tx, c *Chain, definition []byte, too
 	return err
 }
 
-// publish has every process offer the chains as they are now, this one at once.
+// publish has every process offer the chains as they are now, this one at once. What is wrong with other tools and chains is logged, and
+// concerns nobody who saves one.
 func (s *Service) publish(ctx context.Context) error {
-	if _, err := s.cfg.Pool.Exec(ctx, `SELECT pg_notify('`+channel+`', $1)`, chainsChanged); err != nil {
-		return err
-	}
-	_, err := s.cfg.Registry.Reload(ctx, ChainService)
+	_, err := s.cfg.Pool.Exec(ctx, `SELECT pg_notify('`+channel+`', $1)`, chainsChanged)
+	s.reloadChains()
 	return err
 }
 
@@ -251,7 +250,7 @@ func (s *Service) chainTool(ctx context.Context, c *Chain) (registry.Tool, error
 		c.ID = uuid.NewString()
 	}
 	own := c.ToolID()
-	if other, there := s.cfg.Registry.Snapshot().ByCommand(c.Command); there && other.Service != ChainService {
+	if other, there := s.cfg.Registry.Snapshot().ByCommand(c.Command); there && other.Service != ChainService || s.cfg.Registry.Reserved(c.Command) {
 		return registry.Tool{}, taken(said.ChainTool.With("command", c.Command))
 	}
 	d := c.draft(nil)

@@ -25,7 +25,7 @@ func chained(t *testing.T) *house {
 	t.Helper()
 	h := newHouse(t)
 	h.loader = registrytest.NewLoader("fixed", travel()...)
-	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader, NewChains(h.pool, nil)}})
+	known, err := catalog.New(catalog.Config{Loaders: []registry.Loader{h.loader, NewChains(h.pool, nil)}, Reserved: []string{"/help"}})
 	if err == nil {
 		_, err = known.Reload(t.Context())
 	}
@@ -196,11 +196,31 @@ func TestChains(t *testing.T) {
 		look := poster(ann)
 		look.Command = "/look"
 		refused(look, "/look is a tool of this house")
+		help := poster(ann)
+		help.Command = "/help"
+		refused(help, "/help is a tool of this house")
 		err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error { return Adopt(t.Context(), tx, ann, cleo) })
 		if _, reload := h.tools.Reload(t.Context(), ChainService); err != nil || reload != nil {
 			t.Fatal(err, reload)
 		}
 		leadsTo(cleo, hers.ToolID())
+	})
+	t.Run("a tool that gets the command of a chain keeps nobody from saving another", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann, bob := h.user(), h.user()
+		shared := poster(ann)
+		shared.Visibility = Public
+		h.save(shared)
+		later := travel()[0]
+		later.ToolID, later.CommandName = "later", "/poster"
+		h.loader.Set(append(travel(), later)...)
+		if _, err := h.tools.Reload(t.Context()); err == nil {
+			t.Fatal("nobody is told that two claim /poster")
+		}
+		other := poster(bob)
+		other.Command = "/print"
+		h.save(other)
 	})
 	t.Run("what is wrong is refused at its member", func(t *testing.T) {
 		t.Parallel()

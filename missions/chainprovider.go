@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -143,12 +144,36 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 	}
 	if err == nil && call.Tool.ToolID == StepsTool {
 		err = s.asShown(doc, call)
+	} else if err == nil {
+		err = c.lend(ctx, call)
 	}
 	if err != nil {
 		return ticket, err
 	}
 	_, err = s.write(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Origin: run.Origin, Document: doc, Promised: now}, "")
 	return ticket, err
+}
+
+// lend gives who runs a chain the files that its owner wrote into it, and has.
+func (c *Chains) lend(ctx context.Context, call registry.Call) error {
+	chain, err := chainOf(call.Tool)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, leg := range chain.Legs {
+		for _, value := range leg.Inputs {
+			files = append(files, runs.FilesIn(value)...)
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	var owner string
+	if err := c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id::text = $1`, chain.ID).Scan(&owner); err != nil {
+		return fmt.Errorf("whose chain %s is: %w", chain.ID, err)
+	}
+	return assets.Lend(ctx, c.pool, owner, call.UserID, files)
 }
 
 // Poll tells how far the mission is.

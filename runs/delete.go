@@ -31,22 +31,23 @@ func (r *Run) WithoutFiles() {
 		}
 	}
 	for name, value := range r.Inputs {
-		if holdsFile(value) {
+		if len(FilesIn(value)) > 0 {
 			delete(r.Inputs, name)
 		}
 	}
 }
 
-func holdsFile(value any) bool {
+// FilesIn are the hashes of the stored files that an input's value is.
+func FilesIn(value any) (hashes []string) {
 	switch v := value.(type) {
 	case string:
-		return registry.IsMediaRef(v) && Hashes.MatchString(v)
+		if registry.IsMediaRef(v) {
+			return Hashes.FindAllString(v, -1)
+		}
 	case []any:
 		for _, item := range v {
-			if holdsFile(item) {
-				return true
-			}
+			hashes = append(hashes, FilesIn(item)...)
 		}
 	}
-	return false
+	return hashes
 }

@@ -181,7 +181,9 @@ type Request struct {
 	IdempotencyKey string
 	// Quote is the sealed Offer whose price was shown: the run is accepted at that price or, with a *QuoteError, not at all.
 	// Empty: nothing was shown before.
-	Quote  string
+	Quote string
+	// Shown says that it is asked for where people see files of others, as in a chat: its inputs may be these. Else they are the account's own.
+	Shown  bool
 	Budget Budget // the pot that the run draws on, such as that of an API key; zero: none
 	// Context goes with the run to its provider and into its records. A request that names a PlannerProvider is a model's.
 	Context registry.CallContext

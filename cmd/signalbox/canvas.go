@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
@@ -64,8 +65,8 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 func (a *app) newPenpot() http.Handler {
 	return penpot.Handler(penpot.Config{
 		Hub: a.penpot, Logger: a.log.With("component", "penpot"),
-		Pair: func(ctx context.Context, guesser, code string) (string, error) {
-			account, err := a.users.TakeLinkCode(ctx, guesser, code)
+		Pair: func(r *http.Request, code string) (string, error) {
+			account, err := a.users.TakeLinkCode(r.Context(), web.Guesser(r), code)
 			return account.ID, err
 		},
 	})

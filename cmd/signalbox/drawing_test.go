@@ -10,6 +10,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,16 @@ func (r ended) answer(t *testing.T) (a struct {
 	return a
 }
 
+// code is a new code of /link.
+func (a *atHome) code() string {
+	a.t.Helper()
+	code := regexp.MustCompile(`/link ([A-Za-z0-9-]+)<`).FindStringSubmatch(a.do("POST", "/account/code", "application/x-www-form-urlencoded", ""))
+	if code == nil {
+		a.t.Fatal("the account's page gives no code")
+	}
+	return code[1]
+}
+
 // fakePenpot is a plugin that is paired by a code, and notes what it is to draw.
 type fakePenpot struct {
 	mu     sync.Mutex
@@ -224,12 +235,8 @@ func TestPosterFromWordsToPost(t *testing.T) {
 		t.Error("the picture is not behind the poster")
 	}
 
-	code := regexp.MustCompile(`/link ([A-Za-z0-9-]+)<`).FindStringSubmatch(me.do("POST", "/account/code", "application/x-www-form-urlencoded", url.Values{"csrf": {me.csrf}}.Encode()))
-	if code == nil {
-		t.Fatal("the account's page gives no code")
-	}
 	var there fakePenpot
-	there.connect(t, page, code[1])
+	there.connect(t, page, me.code())
 	sent := me.run("send-to-penpot", map[string]any{"scene": scene}).answer(t)
 	there.mu.Lock()
 	got, pictures := there.drawn, there.images
@@ -262,5 +269,18 @@ func TestPosterFromWordsToPost(t *testing.T) {
 	public, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(public), "8 pm, in the garden.") || !strings.Contains(string(public), `alt="The poster"`) {
 		t.Errorf("visitors see %s after %+v:\n%s", res.Status, published.Outputs, public)
+	}
+
+	// Who guesses codes has a few tries, whichever connections they come by. Where the right one comes after them it pairs nobody.
+	for _, code := range append(slices.Repeat([]string{"WRONG-ONE"}, 5), me.code()) {
+		guess, err := visitor.Get(page + "/penpot/socket?code=" + code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guess.Body.Close()
+		visitor.CloseIdleConnections()
+		if guess.StatusCode != http.StatusForbidden {
+			t.Errorf("code %s: %s", code, guess.Status)
+		}
 	}
 }

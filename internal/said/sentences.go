@@ -97,6 +97,7 @@ var (
 	EngineUnsent            = sentence("engineUnsent")
 	EngineWait              = sentence("engineWait")
 	ExportTooSoon           = sentence("exportTooSoon")
+	FileForeign             = sentence("fileForeign")
 	FileHand                = sentence("fileHand")
 	FileImpossible          = sentence("fileImpossible")
 	FileMB                  = sentence("fileMB")

@@ -35,6 +35,24 @@ func painted(t *testing.T, c *client, picture []byte) (id, upload, result string
 	return run.RunID, path(kept.URL), path(run.Outputs[0].URL)
 }
 
+// TestFilesOfOthers: what a file is called here stands in addresses that may be good no more; it opens no file of somebody else.
+func TestFilesOfOthers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ann, ben := h.developer("ann"), h.developer("ben")
+	_, upload, _ := painted(t, ann, photo(t))
+	hash := strings.Split(upload, "/")[3]
+	var refused struct{ Field, Detail string }
+	status := ben.call("POST", "/api/run/filmlook", fmt.Sprintf(`{"inputs":{"image":"asset:%s"}}`, hash), &refused)
+	if status != http.StatusUnprocessableEntity || refused.Field != "image" || !strings.Contains(refused.Detail, "no such file") {
+		t.Errorf("it is an input: %d, %+v", status, refused)
+	}
+	owners, err := h.runs.OwnersOf(t.Context(), "asset:"+hash, assets.Reader{})
+	if err != nil || len(owners) != 1 {
+		t.Errorf("it belongs to %v, %v", owners, err)
+	}
+}
+
 func TestDeletingARun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

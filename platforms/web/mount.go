@@ -57,6 +57,9 @@ func Budget(ctx context.Context) runs.Budget { return door.Budget(ctx) }
 // ByAgent reports whether the request of ctx came with the key of an agent: see door.ByAgent.
 func ByAgent(ctx context.Context) bool { return door.ByAgent(ctx) }
 
+// Guesser is whose guesses at a secret a request counts for: see door.Door.Guesser.
+func Guesser(r *http.Request) string { return door.GuesserOf(r) }
+
 // CSRFInput is the hidden field that every form on the page that answers the request of ctx carries.
 func CSRFInput(ctx context.Context) template.HTML { return door.CSRFInput(ctx) }
 

@@ -456,6 +456,11 @@ func (r *Registry) Status() []LoaderStatus {
 	return all
 }
 
+// Reserved reports whether a command is one of those that no tool gets: see Config.Reserved.
+func (r *Registry) Reserved(command string) bool {
+	return reserved{commands: r.config.Reserved}.command(command)
+}
+
 // Problems lists everything that is wrong in the present catalogue: refused definitions and lost
 // claims to ids, commands and paths.
 func (r *Registry) Problems() registry.Problems { return r.Snapshot().Problems() }

@@ -72,6 +72,9 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if err := s.screen(ctx, b); err != nil {
 		return s.firstOr(ctx, b.Request, err)
 	}
+	if err := s.ownFiles(ctx, b); err != nil {
+		return s.firstOr(ctx, b.Request, err)
+	}
 	quote, err := s.pricer.Quote(ctx, b)
 	if err != nil {
 		return s.firstOr(ctx, b.Request, err)

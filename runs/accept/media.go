@@ -32,3 +32,25 @@ func (s *Acceptor) PutMedia(ctx context.Context, accountID string, content io.Re
 	}
 	return ref, info, nil
 }
+
+// ownFiles refuses files of others, unless they were shown: who knows what a file is called here, such as by an address that is good no
+// more, does not get it by a run. What the tool itself has as its default is nobody's.
+func (s *Acceptor) ownFiles(ctx context.Context, b runs.Bound) error {
+	if b.Request.Shown {
+		return nil
+	}
+	for _, f := range b.Tool.InputSchema {
+		named := runs.FilesIn(b.Inputs[f.Name])
+		if len(named) == 0 || !f.Type.IsMedia() || ofTool(b.Tool, f, b.Inputs[f.Name]) {
+			continue
+		}
+		foreign, err := assets.Foreign(ctx, s.Config.Pool, b.Request.AccountID, named)
+		if err != nil {
+			return err
+		}
+		if foreign {
+			return registry.Say(registry.CodeInvalidInput, said.FileForeign).At(f.Name)
+		}
+	}
+	return nil
+}

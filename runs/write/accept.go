@@ -3,6 +3,7 @@ package write
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -167,27 +168,43 @@ func (s *Writer) queueAccepts(batch *pgx.Batch, accepts []*Acceptance) {
 	}
 }
 
-// lentSQL makes files that runs take their accounts', too, and keeps them for now: a sweep may be under way.
+// lentSQL makes files that runs take their accounts', too, and keeps them for now: a sweep may be under way. What a text names is only kept for who
+// has it.
 const lentSQL = `
 	INSERT INTO asset_owners (account_id, hash, kind, size)
-	SELECT l.account::uuid, a.hash, 'lent', a.size FROM unnest($1::text[], $2::text[]) AS l (account, hash) JOIN assets a ON a.hash = l.hash FOR KEY SHARE OF a
+	SELECT l.account::uuid, a.hash, 'lent', a.size FROM unnest($1::text[], $2::text[], $3::boolean[]) AS l (account, hash, taken) JOIN assets a ON a.hash = l.hash
+	WHERE l.taken OR EXISTS (SELECT FROM asset_owners o WHERE o.account_id = l.account::uuid AND o.hash = l.hash) FOR KEY SHARE OF a
 	ON CONFLICT (account_id, hash) DO UPDATE SET put_at = now()`
+
+// lent is a file that an account's run names.
+type lent struct{ account, hash string }
 
 // queueLent adds to batch that the accounts of new runs have the files which these take.
 func queueLent(batch *pgx.Batch, accepts []*Acceptance) {
-	var taken [][2]string
+	taken := map[lent]bool{} // false: only a text names it
 	for _, a := range accepts {
 		if !bytes.Contains(a.Raw.Inputs, []byte(`"asset:`)) {
 			continue
 		}
 		for _, hash := range runs.Hashes.FindAll(a.Raw.Inputs, -1) {
-			taken = append(taken, [2]string{a.Record.AccountID, string(hash)})
+			of := lent{a.Record.AccountID, string(hash)}
+			taken[of] = taken[of]
+		}
+		for _, f := range a.Record.Tool.InputSchema {
+			if !f.Type.IsMedia() {
+				continue
+			}
+			for _, hash := range runs.FilesIn(a.Record.Inputs[f.Name]) {
+				taken[lent{a.Record.AccountID, hash}] = true
+			}
 		}
 	}
 	if len(taken) == 0 {
 		return
 	}
-	slices.SortFunc(taken, func(a, b [2]string) int { return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1])) })
-	taken = slices.Compact(taken)
-	batch.Queue(lentSQL, column(taken, func(t [2]string) string { return t[0] }), column(taken, func(t [2]string) string { return t[1] }))
+	files := slices.SortedFunc(maps.Keys(taken), func(a, b lent) int {
+		return cmp.Or(strings.Compare(a.account, b.account), strings.Compare(a.hash, b.hash))
+	})
+	batch.Queue(lentSQL, column(files, func(l lent) string { return l.account }), column(files, func(l lent) string { return l.hash }),
+		column(files, func(l lent) bool { return taken[l] }))
 }

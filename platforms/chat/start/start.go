@@ -59,7 +59,7 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	}
 	request := runs.Request{
 		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: where, Quote: t.In.Quote,
+		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: where, Quote: t.In.Quote, Shown: true,
 	}
 	wallet, _, err := t.GroupWallet(ctx)
 	if err != nil {

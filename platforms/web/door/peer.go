@@ -68,6 +68,9 @@ func (d *Door) Guesser(r *http.Request) string {
 	return netip.PrefixFrom(ip.WithZone(""), 64).Masked().String()
 }
 
+// GuesserOf is Guesser for handlers that have no Door. The request must have come through Guard.
+func GuesserOf(r *http.Request) string { return visitOf(r.Context()).door.Guesser(r) }
+
 func (d *Door) trustedProxy(address string) bool {
 	ip, err := netip.ParseAddr(address)
 	return err == nil && slices.ContainsFunc(d.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })

@@ -18,8 +18,8 @@ var static embed.FS
 // Config wires a Handler; all but Logger are required.
 type Config struct {
 	Hub *Hub
-	// Pair uses up a code and tells whose it was. guesser is the address of who sent it.
-	Pair   func(ctx context.Context, guesser, code string) (accountID string, err error)
+	// Pair uses up the code of a request and tells whose it was.
+	Pair   func(r *http.Request, code string) (accountID string, err error)
 	Logger *slog.Logger
 }
 
@@ -69,7 +69,7 @@ const (
 
 // socket pairs a plugin by its code and carries messages until one side goes.
 func (s server) socket(w http.ResponseWriter, r *http.Request) {
-	account, err := s.Pair(r.Context(), r.RemoteAddr, r.URL.Query().Get("code"))
+	account, err := s.Pair(r, r.URL.Query().Get("code"))
 	if err != nil {
 		http.Error(w, "The code is not valid, or was used: get another one with /link.", http.StatusForbidden)
 		return

@@ -21,7 +21,7 @@ func newServer(t *testing.T) (*Hub, string) {
 	t.Helper()
 	hub := NewHub()
 	hub.wait = 300 * time.Millisecond
-	server := httptest.NewServer(Handler(Config{Hub: hub, Pair: func(_ context.Context, _, code string) (string, error) {
+	server := httptest.NewServer(Handler(Config{Hub: hub, Pair: func(_ *http.Request, code string) (string, error) {
 		if code != "good" {
 			return "", errors.New("no such code")
 		}
