@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -49,8 +51,16 @@ func (a *Adapter) Command(r *http.Request, account users.Account, c pages.ChatCo
 // optionsOf are the options as the Router takes them: files by their number among those of the message.
 func (v *visit) optionsOf(c pages.ChatCommand) (map[string]any, []media, error) {
 	options, files := map[string]any{}, []media(nil)
-	attach := func(value any) (any, error) {
+	attach := func(f registry.InputField, value any) (any, error) {
 		ref := fmt.Sprint(value)
+		// What stands in the conversation was shown, so only the person's own files get there: to know what a file is called is not enough.
+		foreign, err := assets.Foreign(v.r.Context(), v.cfg.Pool, v.account.ID, runs.FilesIn(ref))
+		if err != nil {
+			return nil, err
+		}
+		if foreign {
+			return nil, registry.Say(registry.CodeInvalidInput, said.FileForeign).At(f.Name)
+		}
 		content, info, err := v.cfg.Files.OpenMedia(v.r.Context(), ref)
 		if err != nil {
 			gone := registry.Say(registry.CodeInvalidInput, said.EngineFileGone)
@@ -72,13 +82,13 @@ func (v *visit) optionsOf(c pages.ChatCommand) (map[string]any, []media, error) 
 			attached := make([]any, len(list))
 			for i, one := range list {
 				var err error
-				if attached[i], err = attach(one); err != nil {
+				if attached[i], err = attach(f, one); err != nil {
 					return nil, nil, err
 				}
 			}
 			options[f.Name] = attached
 		default:
-			attached, err := attach(value)
+			attached, err := attach(f, value)
 			if err != nil {
 				return nil, nil, err
 			}

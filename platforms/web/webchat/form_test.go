@@ -138,6 +138,14 @@ func TestFormsOfCommands(t *testing.T) {
 			t.Errorf("the tool was given %+v", w.Call(1).Inputs)
 		}
 	})
+	t.Run("a file of somebody else is not taken for knowing its name", func(t *testing.T) {
+		ben := h.browser(chattest.Person{ID: "1002", Name: "Ben", Language: "en"}).account.ID
+		ref, _, err := h.files.Keep(t.Context(), bytes.NewReader(chattest.Picture(9, 9, color.NRGBA{G: 255, A: 255})), assets.Meta{Name: "his.png", Owner: ben, Kind: assets.Upload})
+		check(err)
+		if path, page := send("collage", nil, "images", string(ref)); path != "/chat/use/collage" || !strings.Contains(page, `role="alert"`) {
+			t.Errorf("%s shows\n%s", path, page)
+		}
+	})
 	t.Run("a value that does not fit comes back with its reason, and nothing is said", func(t *testing.T) {
 		path, page := send("painter", nil, "prompt", "a cat", "steps", "500")
 		if path != "/chat/use/painter" || !strings.Contains(page, `role="alert"`) || !strings.Contains(page, `value="500"`) || !strings.Contains(page, "a cat") {
