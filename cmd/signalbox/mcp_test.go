@@ -65,6 +65,20 @@ func TestMCPServer(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	// A limited key has nothing of an operator, on the house's site neither: by tools, nor by addresses.
+	operator, limited := client{t, page, remoteAdmin}, client{t, page, key}
+	for _, c := range []struct{ method, path, body string }{
+		{http.MethodPost, "/api/site/pages", `{"name":"Ours","slug":"ours"}`},
+		{http.MethodGet, "/api/site/members", ""},
+		{http.MethodPost, "/api/run/createPage", `{"inputs":{"name":"Ours","slug":"ours2"}}`},
+	} {
+		if status, answer := limited.do(c.method, c.path, c.body); status != http.StatusForbidden {
+			t.Errorf("%s %s by an operator's key with a spending limit: %d %s", c.method, c.path, status, answer)
+		}
+		if status, answer := operator.do(c.method, c.path, c.body); status >= 300 {
+			t.Errorf("%s %s by the operator: %d %s", c.method, c.path, status, answer)
+		}
+	}
 }
 
 // TestMCPServers is the whole program with the tools of an MCP server.

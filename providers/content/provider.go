@@ -65,6 +65,7 @@ type Provider struct {
 	tools []tool
 	near  *near
 	slug  string // of the site that it works on; empty: the one that a call names, or else the house's
+	given bool   // only roles that were given count
 	links Links
 }
 
@@ -85,6 +86,22 @@ func (p *Provider) In(slug string) *Provider {
 	in := *p
 	in.slug, in.links = slug, p.cfg.Links(slug)
 	return &in
+}
+
+// Given gives a Provider for which only roles that were given count, not that operators own all sites: for keys with a spending limit and
+// those of agents, which are never an operator's.
+func (p *Provider) Given() *Provider {
+	given := *p
+	given.given = true
+	return &given
+}
+
+// of gives the Provider for a call, which may have been made with a key that has nothing of an operator.
+func (p *Provider) of(c registry.Call) *Provider {
+	if c.Budget != "" {
+		return p.Given()
+	}
+	return p
 }
 
 // Name identifies the loader.
@@ -159,7 +176,7 @@ func (p *Provider) Site(ctx context.Context, named string) (store.Site, error) {
 // Role is what an account may do in a site: operators own all that are not switched off.
 func (p *Provider) Role(ctx context.Context, site store.Site, account string) (store.Role, error) {
 	role, err := p.cfg.Store.Role(ctx, site, account)
-	if err != nil || role == store.Owner || site.Off {
+	if err != nil || role == store.Owner || site.Off || p.given {
 		return role, err
 	}
 	operator, err := p.cfg.Operator(ctx, account)
@@ -190,6 +207,7 @@ func (p *Provider) Do(ctx context.Context, c registry.Call) (any, error) { retur
 
 // doAt is Do for a caller who has seen a version of what an update changes, and changes that alone.
 func (p *Provider) doAt(ctx context.Context, c registry.Call, version string) (any, error) {
+	p = p.of(c)
 	t, v, err := p.enter(ctx, c)
 	if err != nil {
 		return nil, err
@@ -213,6 +231,7 @@ const VersionField = "version"
 // Preview tells what a call would do, field by field where it changes something: one that only shows, since nobody has confirmed what was
 // shown, is read.
 func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Preview, error) {
+	p = p.of(c)
 	t, v, err := p.enter(ctx, c)
 	if err != nil {
 		return registry.Preview{}, err

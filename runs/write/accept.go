@@ -188,7 +188,9 @@ func queueLent(batch *pgx.Batch, accepts []*Acceptance) {
 		}
 		for _, hash := range runs.Hashes.FindAll(a.Raw.Inputs, -1) {
 			of := lent{a.Record.AccountID, string(hash)}
-			taken[of] = taken[of]
+			if _, known := taken[of]; !known {
+				taken[of] = false
+			}
 		}
 		for _, f := range a.Record.Tool.InputSchema {
 			if !f.Type.IsMedia() {

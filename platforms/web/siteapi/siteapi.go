@@ -56,7 +56,8 @@ type Site interface {
 // Config wires a Handler; all but Logger are required.
 type Config struct {
 	// Site gives the site with a slug. What it does fails with CodeLost where there is none.
-	Site func(slug string) Site
+	// operator says whether the caller came as one, who owns all sites: keys with a spending limit and those of agents do not.
+	Site func(slug string, operator bool) Site
 	// Media opens stored files, Put stores one of an account.
 	Media registry.MediaOpener
 	Put   func(ctx context.Context, account string, content io.Reader, name string) (registry.Media, error)
@@ -102,7 +103,7 @@ type status struct {
 
 func (s server) serve(w http.ResponseWriter, r *http.Request, a address) {
 	caller, _ := s.Caller(r.Context())
-	in := request{Request: r, account: caller.ID, site: s.Site(cmp.Or(r.URL.Query().Get(siteParameter), house))}
+	in := request{Request: r, account: caller.ID, site: s.Site(cmp.Or(r.URL.Query().Get(siteParameter), house), caller.Operator)}
 	var answer any
 	err := s.read(w, &in)
 	if err == nil {

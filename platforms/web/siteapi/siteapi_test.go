@@ -34,7 +34,7 @@ type api struct {
 func newAPI(t *testing.T) *api {
 	a := &api{House: contenttest.New(t), t: t, account: contenttest.Operator}
 	a.handler = siteapi.Handler(siteapi.Config{
-		Site: func(slug string) siteapi.Site { return a.In(slug) }, Media: a.Files, Caller: func(context.Context) (users.Account, bool) { return users.Account{ID: a.account}, true },
+		Site: func(slug string, _ bool) siteapi.Site { return a.In(slug) }, Media: a.Files, Caller: func(context.Context) (users.Account, bool) { return users.Account{ID: a.account}, true },
 		Put: func(ctx context.Context, _ string, r io.Reader, name string) (registry.Media, error) {
 			ref, _, err := a.Files.Keep(ctx, r, assets.Meta{Name: name})
 			return ref, err

@@ -63,7 +63,7 @@ func newDesk(t *testing.T, account string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := siteapi.Handler(siteapi.Config{Site: func(slug string) siteapi.Site { return d.In(slug) }, Media: d.Files, Caller: caller, Put: func(ctx context.Context, _ string, r io.Reader, name string) (registry.Media, error) {
+	api := siteapi.Handler(siteapi.Config{Site: func(slug string, _ bool) siteapi.Site { return d.In(slug) }, Media: d.Files, Caller: caller, Put: func(ctx context.Context, _ string, r io.Reader, name string) (registry.Media, error) {
 		ref, _, err := d.Files.Keep(ctx, r, assets.Meta{Name: name})
 		return ref, err
 	}})
@@ -91,7 +91,7 @@ func newDesk(t *testing.T, account string) *desk {
 // press presses the first button with a label within what a selector finds.
 func press(t *testing.T, ctx context.Context, within, label string) {
 	t.Helper()
-	button := `[...document.querySelectorAll('` + within + ` button')].find((b) => (b.getAttribute('aria-label') ?? b.textContent).trim().startsWith('` + label + `') && !b.disabled)`
+	button := `[...document.querySelectorAll('` + within + ` button')].find((b) => (b.getAttribute('aria-label') ?? b.textContent).trim().startsWith('` + label + `') && !b.disabled && document.body.ariaBusy !== 'true')`
 	browsertest.Becomes(t, ctx, `Boolean(`+button+`)`)
 	if !browsertest.Is(t, ctx, `(`+button+`.click(), true)`) {
 		t.Fatalf("%s was not pressed", label)

@@ -21,6 +21,16 @@ export class Refused extends Error {
   }
 }
 
+// underway is how many questions wait for their answers. The page is busy meanwhile: what it shows may be of the version before.
+let underway = 0;
+
+function count(change) {
+  underway += change;
+  document.body.ariaBusy = String(underway > 0);
+}
+
+export const busy = () => underway > 0;
+
 export async function ask(method, path, body, version) {
   const headers = { Accept: "application/json", "X-CSRF-Token": token };
   if (version !== undefined) headers["If-Match"] = `"${version}"`;
@@ -28,10 +38,15 @@ export async function ask(method, path, body, version) {
     headers["Content-Type"] = "application/json";
     body = JSON.stringify(body);
   }
-  const response = await fetch(address(path), { method, headers, body });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refused(answer, response.status);
-  return answer;
+  count(1);
+  try {
+    const response = await fetch(address(path), { method, headers, body });
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Refused(answer, response.status);
+    return answer;
+  } finally {
+    count(-1);
+  }
 }
 
 export const items = async (path) => (await ask("GET", path)).items ?? [];

@@ -1,5 +1,5 @@
 // What pages of the editor are built of.
-import { say } from "./api.js";
+import { busy, say } from "./api.js";
 
 // make builds an element. Members of about are properties, those that begin with on are listeners; texts are texts, never HTML.
 export function make(tag, about = {}, ...inside) {
@@ -20,13 +20,15 @@ export function tell(text, bad = false) {
   told.classList.toggle("bad", bad);
 }
 
-// deed is a button whose work is waited for; what goes wrong is told.
+// deed is a button whose work is waited for; what goes wrong is told. While the page is busy it does nothing: it would go by a version that is
+// about to change, and be refused as if somebody else had been first.
 export function deed(label, work, about = {}) {
   const button = make("button", { type: "button", ...about, onclick: () => during(button, work) }, label);
   return button;
 }
 
 export async function during(button, work) {
+  if (busy()) return;
   button.disabled = true;
   try {
     await work();
