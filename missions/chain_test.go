@@ -55,6 +55,18 @@ func runOf(user, tool string, inputs map[string]any) runs.Request {
 	return runs.Request{AccountID: user, ToolID: tool, Origin: runs.Origin{Platform: "api"}, Values: map[runs.Source]map[string]any{runs.FromArgument: inputs}}
 }
 
+// file is the hash of a stored file of an account, made of one digit.
+func (h *house) file(digit, owner string) string {
+	h.t.Helper()
+	hash := strings.Repeat(digit, 64)
+	_, err := h.pool.Exec(h.t.Context(), `WITH a AS (INSERT INTO assets (hash, size, mime) VALUES ($1, 1, 'image/png') RETURNING hash)
+		INSERT INTO asset_owners (account_id, hash, kind, size) SELECT $2, hash, 'upload', 1 FROM a`, hash, owner)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return hash
+}
+
 func (h *house) runEnds(run runs.Run) runs.Run {
 	h.t.Helper()
 	run, err := runs.Await(h.t.Context(), h.runs, run, nil)
@@ -156,6 +168,36 @@ func TestChains(t *testing.T) {
 		}
 		if _, there := h.tools.Snapshot().ByCommand("/poster"); there {
 			t.Error("a deleted chain is still a tool")
+		}
+	})
+	t.Run("a chain lends whoever runs it the files that its owner wrote into it, and those alone", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann, bob, carl := h.user(), h.user(), h.user()
+		hers, his := h.file("a", ann), h.file("b", carl)
+		framed := func(command, hash string) string {
+			c := h.save(Chain{AccountID: ann, Name: "Framed", Command: command, Visibility: Public, Legs: []DraftLeg{{Tool: "frame", Order: 1, Inputs: map[string]any{"image": "asset:" + hash}}}})
+			return c.ToolID()
+		}
+		run, err := h.runs.Accept(t.Context(), runOf(bob, framed("/framed", hers), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run = h.runEnds(run); run.Status != runs.StatusSucceeded {
+			t.Errorf("ann's picture in ann's chain, run by bob: %s, %v", run.Status, run.Error)
+		}
+		stolen := framed("/stolen", his)
+		for _, who := range []string{ann, bob} {
+			run, err := h.runs.Accept(t.Context(), runOf(who, stolen, nil))
+			if err == nil {
+				if run = h.runEnds(run); run.Status == runs.StatusSucceeded {
+					t.Error("carl's picture came along in ann's chain")
+				}
+			}
+		}
+		var owners int
+		if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM asset_owners WHERE hash = $1`, his).Scan(&owners); err != nil || owners != 1 {
+			t.Errorf("carl's picture is that of %d people, %v", owners, err)
 		}
 	})
 	t.Run("private chains of two people have the same command, each for its owner; what is shared has one of its own", func(t *testing.T) {

@@ -102,7 +102,7 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref, reader Reader) ([]
 // Foreign tells whether one of the files is somebody's, and not the account's.
 func Foreign(ctx context.Context, pool *pgxpool.Pool, accountID string, hashes []string) (foreign bool, err error) {
 	err = pool.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM asset_owners WHERE hash = ANY ($2) GROUP BY hash HAVING NOT bool_or(account_id = users_now($1)))`, accountID, hashes).Scan(&foreign)
+		SELECT EXISTS (SELECT FROM asset_owners WHERE hash = ANY ($2) GROUP BY hash HAVING NOT bool_or(account_id = coalesce(users_now($1), $1)))`, accountID, hashes).Scan(&foreign)
 	if err != nil {
 		return false, fmt.Errorf("whose files %s names: %w", accountID, err)
 	}
@@ -113,7 +113,7 @@ func Foreign(ctx context.Context, pool *pgxpool.Pool, accountID string, hashes [
 func Lend(ctx context.Context, pool *pgxpool.Pool, from, to string, hashes []string) error {
 	_, err := pool.Exec(ctx, `
 		INSERT INTO asset_owners (account_id, hash, kind, size)
-		SELECT users_now($2), hash, 'lent', size FROM asset_owners WHERE account_id = users_now($1) AND hash = ANY ($3) AND hidden_at IS NULL ORDER BY hash
+		SELECT coalesce(users_now($2), $2), hash, 'lent', size FROM asset_owners WHERE account_id = coalesce(users_now($1), $1) AND hash = ANY ($3) AND hidden_at IS NULL ORDER BY hash
 		ON CONFLICT (account_id, hash) DO UPDATE SET put_at = now()`, from, to, hashes)
 	if err != nil {
 		return fmt.Errorf("lend files of %s to %s: %w", from, to, err)
