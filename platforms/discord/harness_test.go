@@ -543,7 +543,7 @@ func plain(s string) string {
 		case s[i] == '\\' && i+1 < len(s):
 			i++
 			b.WriteByte(s[i])
-		case s[i] == '*' || s[i] == '`':
+		case strings.IndexByte("*`~", s[i]) >= 0:
 		case strings.HasPrefix(rest, "<http"):
 			inner, _, _ := strings.Cut(rest[1:], ">")
 			b.WriteString(inner)
