@@ -5,11 +5,9 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
-	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
@@ -49,10 +47,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			ref, _, err := a.runs.PutMedia(ctx, accountID, content, name)
 			return ref, err
 		},
-		Owned: func(ctx context.Context, accountID string, ref registry.Media) (bool, error) {
-			owners, err := a.runs.OwnersOf(ctx, ref, assets.Reader{Account: accountID})
-			return slices.Contains(owners, accountID), err
-		},
+		Owned: a.owned,
 		User: func(ctx context.Context, accountID string) (canvas.Person, error) {
 			account, err := a.users.ByID(ctx, accountID)
 			return canvas.Person{ID: account.ID, Name: account.DisplayName}, err

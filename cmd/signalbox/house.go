@@ -213,6 +213,12 @@ func (h *house) isOperator(ctx context.Context, accountID string) (bool, error) 
 	return account.Operator, err
 }
 
+// owned tells whether a stored file is an account's.
+func (h *house) owned(ctx context.Context, accountID string, ref registry.Media) (bool, error) {
+	owners, err := h.runs.OwnersOf(ctx, ref, assets.Reader{Account: accountID})
+	return slices.Contains(owners, accountID), err
+}
+
 // recentRuns is how many runs are looked through for the one that made a file.
 const recentRuns = 200
 

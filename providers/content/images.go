@@ -156,7 +156,13 @@ func createImage(p *Provider, ctx context.Context, v visit) (any, error) {
 	if v.call.Media == nil {
 		return nil, registry.Say(registry.CodeUnavailable, said.SiteNoFiles)
 	}
-	content, info, err := v.call.Media.OpenMedia(ctx, v.args.text("buffer"))
+	file := v.args.text("buffer")
+	if _, err := assets.ParseRef(file); err == nil {
+		if owned, err := p.cfg.Owned(ctx, v.account, file); err != nil || !owned {
+			return nil, cmp.Or[error](err, registry.Say(registry.CodeInvalidInput, said.FileForeign).At("buffer"))
+		}
+	}
+	content, info, err := v.call.Media.OpenMedia(ctx, file)
 	if err != nil {
 		return nil, registry.Say(registry.CodeInvalidInput, said.SiteFileUnread).At("buffer").Because(err)
 	}

@@ -78,6 +78,11 @@ func TestImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		refuses(t, h, "createImage", object{"buffer": svg, "filename": "x.png"}, "svg", "expected PNG")
+		theirs, _, err := h.Files.Keep(t.Context(), strings.NewReader("\x89PNG\r\n\x1a\n"), assets.Meta{Name: "private.png", Owner: contenttest.Stranger, Kind: assets.Upload})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refuses(t, h, "createImage", object{"buffer": theirs, "filename": "mine.png"}, "no such file")
 	})
 	t.Run("D52 an update merges, and searches find it by the new words", func(t *testing.T) {
 		id := ids["office-team.png"]

@@ -34,6 +34,8 @@ type Config struct {
 	// Operator reports whether an account is an operator's: they own all sites.
 	Operator func(ctx context.Context, account string) (bool, error)
 	Files    Files
+	// Owned tells whether a stored file is an account's: to know what it is called is not enough to bring it to a site.
+	Owned func(ctx context.Context, account string, ref registry.Media) (bool, error)
 	// Link is the address of a stored file here, without a host.
 	Link func(ref registry.Media, name string) string
 	// Made tells the prompt and the tool of the run of an account that made a file; both are empty where none is known.

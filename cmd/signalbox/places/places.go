@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/dialogue"
 	"github.com/signalbox/signalbox/platforms/chat/start"
@@ -23,7 +24,7 @@ import (
 // first, since their rows are locked before what runs lock.
 func MoveChat(ctx context.Context, tx pgx.Tx, wallets *groups.Store, platform, from, to string) error {
 	for _, move := range []func(ctx context.Context, tx pgx.Tx, platform, from, to string) error{
-		wallets.MoveChat, runstore.MoveChat, missions.MoveChat, users.MoveChat, sitestore.MoveChat, chatstore.MoveChat, moveConversations,
+		wallets.MoveChat, runstore.MoveChat, missions.MoveChat, users.MoveChat, sitestore.MoveChat, chatstore.MoveChat, moderation.MoveChat, moveConversations,
 	} {
 		if err := move(ctx, tx, platform, from, to); err != nil {
 			return err

@@ -31,7 +31,7 @@ var columns = map[string]string{
 	"access_rules.subject": moves, "access_rules.where_id": moves, "access_tools.place": moves, "place_preferences.place": moves,
 	"groups.place": moves, "groups.chat": moves, "group_parties.chat": moves, "sites.place": moves,
 	"chat_prompts.chat": moves, "chat_prompts.state": moves, "chat_questions.chat": moves, "chat_questions.state": moves, "chat_keyboards.state": moves,
-	"runs.target": moves, "runs.context": moves, "missions.origin_target": moves, "agent_conversations.name": moves, "canvas_scenes.session": moves,
+	"runs.target": moves, "runs.context": moves, "missions.origin_target": moves, "agent_conversations.name": moves, "canvas_scenes.session": moves, "moderation_reports.chat": moves,
 
 	"telegram_chats.chat_id": "the move itself", "telegram_chats.moved_to": "the move itself",
 	"chat_updates.body": "the router turns to the present chat before it handles one", "chat_updates.answer": "a message of the former chat, gone",
@@ -194,6 +194,7 @@ func TestMoveChat(t *testing.T) {
 		`INSERT INTO access_rules (allow, kind, platform, subject, by_whom) VALUES (true, 'chat', 'telegram', $1, 'x')`,
 		`INSERT INTO access_rules (allow, kind, platform, subject, where_platform, where_kind, where_id, by_whom) VALUES (false, 'identity', 'telegram', '7', 'telegram', 'chat', $1, 'x')`,
 		`INSERT INTO sites (slug, title, platform, place) VALUES ('ours', 'Ours', 'telegram', $1)`,
+		`INSERT INTO moderation_reports (at, run_id, platform, chat, reason, words) VALUES (now(), gen_random_uuid(), 'telegram', $1, 'spam', '')`,
 		`INSERT INTO chat_prompts (platform, chat, account_id, id, message_id, state, expires_at) VALUES ('telegram', $1, gen_random_uuid(), 'p', '5',
 			jsonb_build_object('view', jsonb_build_object('place', jsonb_build_object('Platform', 'telegram', 'Kind', 'chat', 'ID', $1::text))), now())`,
 		`INSERT INTO chat_questions (run_id, id, platform, chat, account_id, message_id, state, expires_at) VALUES (gen_random_uuid(), 'q', 'telegram', $1, gen_random_uuid(), '6',

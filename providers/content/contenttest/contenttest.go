@@ -59,6 +59,10 @@ func New(t testing.TB, change ...func(*content.Config)) *House {
 	cfg := content.Config{
 		Store: h.Store, Templates: templates, Files: h.Files, Links: func(slug string) content.Links { return links(slug) },
 		Operator: func(_ context.Context, account string) (bool, error) { return account == Operator, nil },
+		Owned: func(ctx context.Context, account string, ref registry.Media) (bool, error) {
+			foreign, err := assets.Foreign(ctx, pool, account, []string{assets.Ref(ref).Hash()})
+			return !foreign, err
+		},
 		Link: func(ref registry.Media, name string) string {
 			return "/uploads/00/" + strings.TrimPrefix(ref, "asset:") + "/" + path.Base(name)
 		},
