@@ -107,7 +107,7 @@ func PressConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	}
 	key := "batch.began"
 	if m.Promised == 0 {
-		key = "batch.began.free"
+		key = "batch.beganFree"
 	}
 	began := chat.Message{
 		To: t.In.Chat.Place, Text: t.Say.Text(key, "title", m.Title, "price", m.Promised),
