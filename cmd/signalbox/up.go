@@ -77,7 +77,8 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 	if err == nil {
 		a.banner(e.stdout)
 		level.Set(usual)
-		debug.FreeOSMemory() // a start needs twice what stays
+		debug.FreeOSMemory()                                         // a start needs twice what stays
+		defer time.AfterFunc(time.Minute, debug.FreeOSMemory).Stop() // as does what begins beside it, later on a busy machine
 		err = a.wait(e.ctx)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), stopLimit)
