@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
+	"github.com/signalbox/signalbox/platforms/discord/sales"
 )
 
 // Platform is the name under which people and runs of Discord are kept.
@@ -41,7 +42,7 @@ type AdapterConfig struct {
 	// Divide divides them among the processes that share the application; nil: there are no others.
 	Divide peers.Divider
 	// Payments take what is bought in Discord's store; nil: nothing is sold there. TestPurchases says that those for tests count, too.
-	Payments      Payments
+	Payments      sales.Payments
 	TestPurchases bool
 	// Elsewhere says, in the language of a locale, where the result of a run can be seen that can't be shown where it
 	// was asked for.
@@ -64,7 +65,7 @@ type Adapter struct {
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
 	admins    *clock.Recent[adminKey, bool]
-	store     *store
+	store     *sales.Store
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
 	commands atomic.Pointer[published]

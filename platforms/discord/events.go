@@ -41,7 +41,7 @@ func (a *Adapter) event(ctx context.Context, kind string, data json.RawMessage) 
 		if json.Unmarshal(data, &ready) == nil && ready.User.ID != "" {
 			a.bot.Store(&ready.User.ID)
 		}
-		a.store.lookSoon() // the events between two sessions are lost
+		a.store.LookSoon() // the events between two sessions are lost
 	case "INTERACTION_CREATE":
 		a.takeInteraction(ctx, data)
 	case "MESSAGE_CREATE":

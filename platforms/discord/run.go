@@ -28,7 +28,7 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { a.keepTidy(ctx) })
 	beside.Go(func() { a.keepParting(ctx) })
-	beside.Go(func() { a.store.keep(ctx) })
+	beside.Go(func() { a.store.Keep(ctx) })
 	err := a.listen(ctx)
 	stop()
 	a.setRunning(nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/payments/stripe"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord"
+	"github.com/signalbox/signalbox/platforms/discord/sales"
 	"github.com/signalbox/signalbox/platforms/telegram"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -54,7 +55,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Seller sells credit: words.Seller for chats and pages, and telegram.Payments and discord.Payments for what comes in from there.
+// Seller sells credit: words.Seller for chats and pages, and telegram.Payments and sales.Payments for what comes in from there.
 type Seller struct {
 	cfg   Config
 	till  *stripe.Till // nil: none
@@ -65,7 +66,7 @@ type Seller struct {
 var (
 	_ words.Seller      = (*Seller)(nil)
 	_ telegram.Payments = (*Seller)(nil)
-	_ discord.Payments  = (*Seller)(nil)
+	_ sales.Payments    = (*Seller)(nil)
 )
 
 // New makes a seller.
