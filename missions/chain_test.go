@@ -189,14 +189,22 @@ func TestChains(t *testing.T) {
 				t.Errorf("ann's picture in ann's chain, run by somebody else: %s, %v", run.Status, run.Error)
 			}
 		}
-		for _, stolen := range []string{framed("/stolen", his), framed("/offered", his, Exposed{Leg: 1, Input: "image", Name: "image"})} {
+		stolen := []string{framed("/stolen", his), framed("/offered", his, Exposed{Leg: 1, Input: "image", Name: "image"})}
+		for _, chain := range stolen {
 			for _, who := range []string{ann, bob} {
-				run, err := h.runs.Accept(t.Context(), runOf(who, stolen, nil))
+				run, err := h.runs.Accept(t.Context(), runOf(who, chain, nil))
 				if err == nil {
 					if run = h.runEnds(run); run.Status == runs.StatusSucceeded {
 						t.Error("carl's picture came along in ann's chain")
 					}
 				}
+			}
+		}
+		kept := runs.Request{AccountID: ann, ToolID: "frame", Values: map[runs.Source]map[string]any{runs.FromPreset: {"image": "asset:" + his}}}
+		for what, request := range map[string]runs.Request{"a chain": runOf(ann, stolen[1], nil), "a preset": kept} {
+			request.Shown = true
+			if _, err := h.runs.Accept(t.Context(), request); err == nil {
+				t.Errorf("%s brought carl's picture into a chat", what)
 			}
 		}
 		var owners int
