@@ -1,3 +1,4 @@
+-- +goose NO TRANSACTION
 -- +goose Up
 
 -- Shares of authors: what a run costs has a part for who made its tool. It leaves the payer's hold with the capture and comes into the
@@ -20,8 +21,10 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- What authors have earned is looked up by day; most transfers are none of these.
-CREATE INDEX ledger_shares ON ledger_transfers (created_at) WHERE kind IN ('share', 'share_back');
+-- What authors have earned is looked up by day; most transfers are none of these. The index is built beside the work. A step that was broken off
+-- has left it, perhaps invalid, so it is dropped first.
+DROP INDEX CONCURRENTLY IF EXISTS ledger_shares;
+CREATE INDEX CONCURRENTLY ledger_shares ON ledger_transfers (created_at) WHERE kind IN ('share', 'share_back');
 
 -- +goose Down
 
