@@ -173,26 +173,38 @@ func TestChains(t *testing.T) {
 	t.Run("a chain lends whoever runs it the files that its owner wrote into it, and those alone", func(t *testing.T) {
 		t.Parallel()
 		h := withChains(t)
-		ann, bob, carl := h.user(), h.user(), h.user()
+		ann, bob, carl, dora := h.user(), h.user(), h.user(), h.user()
 		hers, his := h.file("a", ann), h.file("b", carl)
-		framed := func(command, hash string) string {
-			c := h.save(Chain{AccountID: ann, Name: "Framed", Command: command, Visibility: Public, Legs: []DraftLeg{{Tool: "frame", Order: 1, Inputs: map[string]any{"image": "asset:" + hash}}}})
+		framed := func(command, hash string, exposed ...Exposed) string {
+			legs := []DraftLeg{{Tool: "frame", Order: 1, Inputs: map[string]any{"image": "asset:" + hash}}}
+			c := h.save(Chain{AccountID: ann, Name: "Framed", Command: command, Visibility: Public, Legs: legs, Exposed: exposed})
 			return c.ToolID()
 		}
-		run, err := h.runs.Accept(t.Context(), runOf(bob, framed("/framed", hers), nil))
-		if err != nil {
-			t.Fatal(err)
+		for who, chain := range map[string]string{bob: framed("/framed", hers), dora: framed("/default", hers, Exposed{Leg: 1, Input: "image", Name: "image"})} {
+			run, err := h.runs.Accept(t.Context(), runOf(who, chain, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run = h.runEnds(run); run.Status != runs.StatusSucceeded {
+				t.Errorf("ann's picture in ann's chain, run by somebody else: %s, %v", run.Status, run.Error)
+			}
 		}
-		if run = h.runEnds(run); run.Status != runs.StatusSucceeded {
-			t.Errorf("ann's picture in ann's chain, run by bob: %s, %v", run.Status, run.Error)
-		}
-		stolen := framed("/stolen", his)
-		for _, who := range []string{ann, bob} {
-			run, err := h.runs.Accept(t.Context(), runOf(who, stolen, nil))
-			if err == nil {
-				if run = h.runEnds(run); run.Status == runs.StatusSucceeded {
-					t.Error("carl's picture came along in ann's chain")
+		stolen := []string{framed("/stolen", his), framed("/offered", his, Exposed{Leg: 1, Input: "image", Name: "image"})}
+		for _, chain := range stolen {
+			for _, who := range []string{ann, bob} {
+				run, err := h.runs.Accept(t.Context(), runOf(who, chain, nil))
+				if err == nil {
+					if run = h.runEnds(run); run.Status == runs.StatusSucceeded {
+						t.Error("carl's picture came along in ann's chain")
+					}
 				}
+			}
+		}
+		kept := runs.Request{AccountID: ann, ToolID: "frame", Values: map[runs.Source]map[string]any{runs.FromPreset: {"image": "asset:" + his}}}
+		for what, request := range map[string]runs.Request{"a chain": runOf(ann, stolen[1], nil), "a preset": kept} {
+			request.Shown = true
+			if _, err := h.runs.Accept(t.Context(), request); err == nil {
+				t.Errorf("%s brought carl's picture into a chat", what)
 			}
 		}
 		var owners int

@@ -170,7 +170,11 @@ func (c *Chains) lend(ctx context.Context, call registry.Call) error {
 		return nil
 	}
 	var owner string
-	if err := c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id::text = $1`, chain.ID).Scan(&owner); err != nil {
+	err = c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id = $1`, chain.ID).Scan(&owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it was deleted meanwhile, and lends nothing any more
+	}
+	if err != nil {
 		return fmt.Errorf("whose chain %s is: %w", chain.ID, err)
 	}
 	return assets.Lend(ctx, c.pool, owner, call.UserID, files)

@@ -253,11 +253,12 @@ func (s *Store) settle(ctx context.Context, id string, end ending) (cost billing
 	err = pgx.BeginFunc(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		var account string
 		var held billing.NanoUSD
-		err := tx.QueryRow(ctx, `SELECT account_id::text, cost, held FROM agent_questions WHERE id = $1 AND ended_at IS NULL FOR UPDATE`, id).Scan(&account, &cost, &held)
+		var over bool
+		err := tx.QueryRow(ctx, `SELECT account_id::text, cost, held, ended_at IS NOT NULL FROM agent_questions WHERE id = $1 FOR UPDATE`, id).Scan(&account, &cost, &held, &over)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
-		if err != nil {
+		if err != nil || over {
 			return err
 		}
 		if held > 0 {

@@ -319,6 +319,14 @@ func TestRunPays(t *testing.T) {
 		}
 		h.has(ann, 100, 0)
 	})
+	t.Run("its process was taken for gone meanwhile", func(t *testing.T) {
+		e := h.open(byRun(30, false, ""))
+		h.uses(e, 1, 12)
+		h.crash()
+		if cost, err := e.Close(t.Context(), agent.Answer{Stop: agent.StopAnswered}, nil); err != nil || cost != 12 {
+			t.Errorf("it cost %s, %v", cost, err)
+		}
+	})
 	t.Run("a promise that the first turn is more than asks nothing", func(t *testing.T) {
 		refused(t, byRun(9, false, ""))
 		refused(t, byRun(0, true, "")) // the question that would have paid is over

@@ -34,17 +34,21 @@ func (s *Acceptor) PutMedia(ctx context.Context, accountID string, content io.Re
 }
 
 // ownFiles refuses files of others, unless they were shown: who knows what a file is called here, such as by an address that is good no
-// more, does not get it by a run. What the tool itself has as its default is nobody's.
+// more, does not get it by a run. What a tool itself has as its default is nobody's, or that of whoever made the tool.
 func (s *Acceptor) ownFiles(ctx context.Context, b runs.Bound) error {
-	if b.Request.Shown {
-		return nil
-	}
 	for _, f := range b.Tool.InputSchema {
 		named := runs.FilesIn(b.Inputs[f.Name])
-		if len(named) == 0 || !f.Type.IsMedia() || ofTool(b.Tool, f, b.Inputs[f.Name]) {
+		if len(named) == 0 || !f.Type.IsMedia() || b.Request.Shown && !writtenDown(b.Sources[f.Name]) {
+			continue
+		}
+		lent := ofTool(b.Tool, f, b.Inputs[f.Name])
+		if lent && b.Tool.Owner == "" {
 			continue
 		}
 		foreign, err := assets.Foreign(ctx, s.Config.Pool, b.Request.AccountID, named)
+		if err == nil && foreign && lent {
+			foreign, err = assets.Foreign(ctx, s.Config.Pool, b.Tool.Owner, named)
+		}
 		if err != nil {
 			return err
 		}
@@ -53,4 +57,9 @@ func (s *Acceptor) ownFiles(ctx context.Context, b runs.Bound) error {
 		}
 	}
 	return nil
+}
+
+// writtenDown reports whether values of a source may name files that nobody was shown: they stood somewhere before.
+func writtenDown(source runs.Source) bool {
+	return source == runs.FromPreset || source == runs.FromDefault
 }
