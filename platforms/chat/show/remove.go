@@ -14,6 +14,15 @@ import (
 // Remove takes back what is shown of a run, everywhere that is known of: all of it, or one of its outputs. Buttons of a run
 // that is removed are too old from then on.
 func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error {
+	return d.remove(ctx, run, output, "")
+}
+
+// RemoveFrom takes back what is shown of a run in one chat of its platform, and leaves it as it is elsewhere. With "" it is Remove.
+func (d *Deliverer) RemoveFrom(ctx context.Context, run runs.Run, chatID string) error {
+	return d.remove(ctx, run, runs.AllOutputs, chatID)
+}
+
+func (d *Deliverer) remove(ctx context.Context, run runs.Run, output int, only string) error {
 	s := d.platforms[run.Origin.Platform]
 	where, err := store.TargetOf(run)
 	if err != nil || s == nil {
@@ -36,11 +45,14 @@ func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error 
 	}
 	shown := s.In(where.Chat)
 	for _, ref := range refs {
+		if only != "" && ref.Chat != only {
+			continue
+		}
 		if gone := shown.Delete(ctx, ref); gone != nil {
 			err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
 		}
 	}
-	if output != runs.AllOutputs {
+	if output != runs.AllOutputs || only != "" {
 		return err
 	}
 	return errors.Join(err, d.store.Keyboards.RemoveOf(ctx, run.ID, run.AccountID), d.store.Deliveries.Remove(ctx, run.ID))
