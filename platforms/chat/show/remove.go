@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,39 +18,32 @@ func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error 
 	return d.remove(ctx, run, output, "")
 }
 
-// RemoveFrom takes back what is shown of a run in one chat of its platform, and leaves it as it is elsewhere. With "" it is Remove.
+// RemoveFrom takes back what is shown of a run in one chat, and leaves it as it is elsewhere. With "" it is Remove.
 func (d *Deliverer) RemoveFrom(ctx context.Context, run runs.Run, chatID string) error {
 	return d.remove(ctx, run, runs.AllOutputs, chatID)
 }
 
 func (d *Deliverer) remove(ctx context.Context, run runs.Run, output int, only string) error {
-	s := d.platforms[run.Origin.Platform]
-	where, err := store.TargetOf(run)
-	if err != nil || s == nil {
-		return nil // it was not asked for in a chat
-	}
 	unlock := d.live.lock(run.ID)
 	defer unlock()
 	parts, err := d.store.Deliveries.Parts(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	refs, several := shownFiles(parts, run, output)
-	if !several {
-		for _, p := range parts {
-			refs = append(refs, p.Refs...)
-		}
-		if !where.Status.IsZero() {
-			refs = append(refs, where.Status)
-		}
+	if refs, several := shownFiles(parts, run, output); several {
+		parts = map[string]store.Part{"file": {Refs: refs}}
+	} else if where, err := store.TargetOf(run); err == nil && !where.Status.IsZero() {
+		parts["status"] = store.Part{Refs: []chat.MessageRef{where.Status}}
 	}
-	shown := s.In(where.Chat)
-	for _, ref := range refs {
-		if only != "" && ref.Chat != only {
-			continue
-		}
-		if gone := shown.Delete(ctx, ref); gone != nil {
-			err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
+	for _, p := range parts {
+		on := d.platforms[cmp.Or(p.On, run.Origin.Platform)]
+		for _, ref := range p.Refs {
+			if on == nil || only != "" && ref.Chat != only {
+				continue
+			}
+			if gone := on.Delete(ctx, ref); gone != nil {
+				err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
+			}
 		}
 	}
 	if output != runs.AllOutputs || only != "" {
