@@ -8,6 +8,8 @@ import (
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -33,7 +35,7 @@ func (s *Service) RemoveHere(ctx context.Context, d Decision) error {
 		err = postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error { return s.decide(ctx, tx, d, "removed", "result removed from its chat") })
 	}
 	if err == nil {
-		s.withdraw(ctx, run)
+		err = s.withdraw(ctx, run, d.Here)
 	}
 	return wrapped(err, "remove run", d.RunID)
 }
@@ -78,9 +80,8 @@ func (s *Service) TakeDown(ctx context.Context, d Decision, strike bool) error {
 		return wrapped(err, "take down run", d.RunID)
 	}
 	s.cfg.People.Refresh()
-	s.withdraw(ctx, run)
 	s.tell(ctx, notice)
-	return nil
+	return wrapped(s.withdraw(ctx, run, Place{}), "take down run", d.RunID)
 }
 
 // hide keeps a result from all but its owner.
@@ -108,11 +109,15 @@ func filesOf(ctx context.Context, tx pgx.Tx, runIDs []string) ([]string, error) 
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// withdraw takes a result out of chats. What a platform keeps all the same is no reason not to do the rest.
-func (s *Service) withdraw(ctx context.Context, run runs.Run) {
-	if err := s.cfg.Withdraw(ctx, run); err != nil {
-		s.cfg.Logger.WarnContext(ctx, "messages with a result that was taken down stay", "run", run.ID, "error", err)
+// withdraw takes a result out of the chats that show it, or out of one. What was decided holds also where a platform keeps a message: who
+// decided is told.
+func (s *Service) withdraw(ctx context.Context, run runs.Run, from Place) error {
+	err := s.cfg.Withdraw(ctx, run, from)
+	if err == nil {
+		return nil
 	}
+	s.cfg.Logger.WarnContext(ctx, "messages with a result that was taken down stay", "run", run.ID, "error", err)
+	return registry.Say(registry.CodeUnavailable, said.MessagesStay)
 }
 
 // TakenDown reports whether a result was taken down.

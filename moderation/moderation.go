@@ -40,8 +40,8 @@ type Config struct {
 		Get(ctx context.Context, runID string) (runs.Run, error)
 	}
 	Rule func() Rule // the one in force
-	// Withdraw takes a result out of the chats that show it.
-	Withdraw func(ctx context.Context, run runs.Run) error
+	// Withdraw takes a result out of a chat, or with a zero Place out of all that show it.
+	Withdraw func(ctx context.Context, run runs.Run, from Place) error
 	// Unshare takes the link to a result back.
 	Unshare func(ctx context.Context, tx pgx.Tx, runID string) error
 	Tell    func(ctx context.Context, n Notice) error

@@ -32,7 +32,8 @@ type house struct {
 	ann, ben, operator string
 	results            map[string]runs.Run
 	told               []moderation.Notice
-	withdrawn          []string
+	withdrawn          []string // runs, with the chat if it was one only
+	kept               error    // by a platform that does not delete
 	unshared           []string
 }
 
@@ -53,9 +54,12 @@ func newHouse(t *testing.T) *house {
 		Rule: func() moderation.Rule {
 			return moderation.Rule{Strikes: 2, Within: 30 * 24 * time.Hour, Mute: 24 * time.Hour}
 		},
-		Withdraw: func(_ context.Context, run runs.Run) error { h.withdrawn = append(h.withdrawn, run.ID); return nil },
-		Unshare:  func(_ context.Context, _ pgx.Tx, id string) error { h.unshared = append(h.unshared, id); return nil },
-		Tell:     func(_ context.Context, n moderation.Notice) error { h.told = append(h.told, n); return nil },
+		Withdraw: func(_ context.Context, run runs.Run, from moderation.Place) error {
+			h.withdrawn = append(h.withdrawn, run.ID+from.Chat)
+			return h.kept
+		},
+		Unshare: func(_ context.Context, _ pgx.Tx, id string) error { h.unshared = append(h.unshared, id); return nil },
+		Tell:    func(_ context.Context, n moderation.Notice) error { h.told = append(h.told, n); return nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +172,7 @@ func TestReports(t *testing.T) {
 	}
 	h.refuses(h.Dismiss(ctx, moderation.Decision{RunID: run.ID, By: h.ben, Here: elsewhere}), said.ReportDecided)
 	h.must(h.RemoveHere(ctx, moderation.Decision{RunID: run.ID, By: h.ben, Here: group}))
-	if !slices.Equal(h.withdrawn, []string{run.ID}) || len(h.readers(run, assets.Reader{})) != 1 {
+	if !slices.Equal(h.withdrawn, []string{run.ID + group.Chat}) || len(h.readers(run, assets.Reader{})) != 1 {
 		t.Errorf("the admins of a chat remove %v from it, and nothing else", h.withdrawn)
 	}
 	if cases, err = h.Cases(ctx, moderation.Place{}, 10); err != nil || len(cases) != 1 || cases[0].Reports != 20 {
@@ -188,8 +192,10 @@ func TestStrikesAndAppeals(t *testing.T) {
 	h := newHouse(t)
 	ctx := t.Context()
 	first := h.reported(h.ben)
-	h.must(h.TakeDown(ctx, moderation.Decision{RunID: first.ID, By: h.operator}, true))
-	if !slices.Equal(h.withdrawn, []string{first.ID}) || !slices.Equal(h.unshared, []string{first.ID}) {
+	h.kept = errors.New("message can't be deleted")
+	h.refuses(h.TakeDown(ctx, moderation.Decision{RunID: first.ID, By: h.operator}, true), said.MessagesStay)
+	h.kept = nil
+	if !slices.Equal(h.withdrawn, []string{first.ID}) || len(h.told) == 0 || !slices.Equal(h.unshared, []string{first.ID}) {
 		t.Errorf("withdrawn %v, unshared %v", h.withdrawn, h.unshared)
 	}
 	if anybody := h.readers(first, assets.Reader{}); len(anybody) != 0 {

@@ -26,8 +26,8 @@ func (a *app) startModeration(context.Context) (err error) {
 				Mute: time.Duration(a.rules.Number(houserules.MuteHours)) * time.Hour,
 			}
 		},
-		Withdraw: func(ctx context.Context, run runs.Run) error {
-			return a.chat.deliverer.Remove(ctx, run, runs.AllOutputs)
+		Withdraw: func(ctx context.Context, run runs.Run, from moderation.Place) error {
+			return a.chat.deliverer.RemoveFrom(ctx, run, from.Chat)
 		},
 		Tell: func(ctx context.Context, n moderation.Notice) error {
 			return a.chat.tell.Line(ctx, n.AccountID, n.Key, n.Pairs...)

@@ -126,6 +126,7 @@ var (
 	MessageLong             = sentence("messageLong")
 	MessageNoButton         = sentence("messageNoButton")
 	MessageNothing          = sentence("messageNothing")
+	MessagesStay            = sentence("messagesStay")
 	Model                   = sentence("model")
 	ModelCould              = sentence("modelCould")
 	ModelMake               = sentence("modelMake")

@@ -29,10 +29,12 @@ func (w *World) newModeration(deliverer *show.Deliverer) turn.Moderation {
 	var err error
 	w.Moderation, err = moderation.New(moderation.Config{
 		Pool: w.Pool, People: w.People, Runs: w.Runs,
-		Rule:     func() moderation.Rule { return moderation.Rule{Strikes: 1, Within: time.Hour, Mute: time.Hour} },
-		Withdraw: func(ctx context.Context, run runs.Run) error { return deliverer.Remove(ctx, run, runs.AllOutputs) },
-		Unshare:  func(context.Context, pgx.Tx, string) error { return nil },
-		Tell:     func(context.Context, moderation.Notice) error { return nil },
+		Rule: func() moderation.Rule { return moderation.Rule{Strikes: 1, Within: time.Hour, Mute: time.Hour} },
+		Withdraw: func(ctx context.Context, run runs.Run, from moderation.Place) error {
+			return deliverer.RemoveFrom(ctx, run, from.Chat)
+		},
+		Unshare: func(context.Context, pgx.Tx, string) error { return nil },
+		Tell:    func(context.Context, moderation.Notice) error { return nil },
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -61,6 +63,9 @@ func reportInGroup(s *scene) {
 	if group.none() {
 		return
 	}
+	s.say("/history")
+	s.press(s.labelled("Show 1", "Painter"), "Show 1")
+	elsewhere := s.AwaitMedia(s.room, "a cat")
 	s.benSays(group, "/report")
 	s.AwaitText(group, "Reply with /report to the result")
 	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: "/report mine", ReplyTo: result.ID})
@@ -75,9 +80,13 @@ func reportInGroup(s *scene) {
 	m = s.AwaitText(group, "Reported here: a result of Painter. Reports: 1. Spam")
 	s.pressIn(group, m, "Remove it here")
 	s.AwaitText(group, "The result is removed from this chat.")
-	s.eventually("removal", func() bool {
-		return !slices.ContainsFunc(s.Harness.Messages(s.t, group), func(m Seen) bool { return m.ID == result.ID })
-	})
+	isThere := func(in Room, message Seen) bool {
+		return slices.ContainsFunc(s.Harness.Messages(s.t, in), func(m Seen) bool { return m.ID == message.ID })
+	}
+	s.eventually("removal", func() bool { return !isThere(group, result) })
+	if !isThere(s.room, elsewhere) {
+		s.t.Error("it is removed from another chat, too")
+	}
 	s.sayIn(group, "/reports")
 	s.AwaitText(group, "Nothing that was reported here waits")
 }

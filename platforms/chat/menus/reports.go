@@ -122,8 +122,11 @@ func PressDismiss(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 }
 
 func decide(ctx context.Context, t *turn.Turn, k store.Keyboard, done string, do func(moderation.Decision) error) error {
-	if t.Services.Moderation == nil || len(k.State.Runs) == 0 || !t.RunsHere(ctx) {
+	if t.Services.Moderation == nil || len(k.State.Runs) == 0 {
 		return t.Alert(ctx, "press.tooOld")
+	}
+	if !t.RunsHere(ctx) {
+		return t.Alert(ctx, "place.adminsOnly")
 	}
 	if err := t.Acknowledge(ctx); err != nil {
 		return err

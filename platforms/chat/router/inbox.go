@@ -25,7 +25,7 @@ type inbox struct {
 	pool     *pgxpool.Pool
 	writer   *postgres.Writer
 	claimant string // the Router that handles what is stored here
-	doubt    *doubt
+	held     *held
 }
 
 // store keeps the updates that were not received before and returns those.
@@ -38,8 +38,8 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 		}
 		ids[i], bodies[i] = u.ID, string(raw)
 	}
-	b.doubt.storing.RLock()
-	defer b.doubt.storing.RUnlock()
+	b.held.claiming.RLock()
+	defer b.held.claiming.RUnlock()
 	var stored []string
 	tries := 0
 	err := b.writer.Do(ctx, func(batch *pgx.Batch) {
@@ -55,12 +55,12 @@ func (b inbox) store(ctx context.Context, platform string, updates []chat.Incomi
 			})
 	})
 	if err != nil || tries > 1 { // what failed together with others was tried again, and may be no news for that reason
-		b.doubt.add(platform, updates)
+		b.held.failed()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store updates from %s: %w", platform, err)
 	}
-	b.doubt.settle(platform, stored)
+	b.held.add(platform, stored...)
 	return fresh(platform, updates, stored), nil
 }
 
@@ -83,6 +83,8 @@ func fresh(platform string, updates []chat.Incoming, stored []string) []turn.Upd
 
 // take claims up to limit updates of a platform that nobody has, and gives them, oldest first.
 func (b inbox) take(ctx context.Context, platform string, limit int) ([]turn.Update, error) {
+	b.held.claiming.RLock()
+	defer b.held.claiming.RUnlock()
 	rows, err := b.pool.Query(ctx, `
 		WITH taken AS (
 			UPDATE chat_updates SET claimed_by = $2
@@ -92,12 +94,16 @@ func (b inbox) take(ctx context.Context, platform string, limit int) ([]turn.Upd
 				ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)
 			RETURNING position, platform, update_id, body, coalesce(answer, '{}') AS answer)
 		SELECT platform, update_id, body, answer FROM taken ORDER BY position`, platform, b.claimant, limit)
+	var list []turn.Update
+	if err == nil {
+		list, err = pgx.CollectRows(rows, scanReceived)
+	}
 	if err != nil {
+		b.held.failed()
 		return nil, fmt.Errorf("take updates left over: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, scanReceived)
-	if err != nil {
-		return nil, fmt.Errorf("take updates left over: %w", err)
+	for _, u := range list {
+		b.held.add(platform, u.IDs...)
 	}
 	return list, nil
 }
@@ -157,6 +163,7 @@ func (b inbox) handled(ctx context.Context, r turn.Update) error {
 	if err != nil {
 		return fmt.Errorf("mark updates as handled: %w", err)
 	}
+	b.held.drop(r.Platform, r.IDs)
 	return nil
 }
 

@@ -91,7 +91,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
 	d := cfg.Deliverer
-	r := &Router{cfg: cfg, presses: presses(), inbox: inbox{cfg.Pool, d.Store().Writer, store.NewID(), newDoubt()}}
+	r := &Router{cfg: cfg, presses: presses(), inbox: inbox{cfg.Pool, d.Store().Writer, store.NewID(), newHeld()}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
 		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions, Exports: cfg.Exports, Moderation: cfg.Moderation,
@@ -184,7 +184,7 @@ func (r *Router) takeOver(ctx context.Context, platform string, l *queues) {
 			return
 		case <-tick.C:
 		}
-		err := r.inbox.freeDoubtful(ctx, platform)
+		err := r.inbox.freeLost(ctx, platform)
 		var left []turn.Update
 		if err == nil {
 			left, err = r.inbox.take(ctx, platform, r.cfg.Waiting)

@@ -138,7 +138,7 @@ func (d *Deliverer) showAgain(ctx context.Context, w *showing) error {
 	if err := d.show(ctx, w); err != nil {
 		return err
 	}
-	if err := d.store.Deliveries.ShownAgain(ctx, w.run, w.sent); err != nil { // it was shown
+	if err := d.store.Deliveries.ShownAgain(ctx, w.run, w.out.Platform(), w.sent); err != nil { // it was shown
 		d.log.WarnContext(ctx, "a reply to a result that was shown again does not find its run", "run", w.run.ID, "error", err)
 	}
 	return nil

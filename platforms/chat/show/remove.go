@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,33 +15,38 @@ import (
 // Remove takes back what is shown of a run, everywhere that is known of: all of it, or one of its outputs. Buttons of a run
 // that is removed are too old from then on.
 func (d *Deliverer) Remove(ctx context.Context, run runs.Run, output int) error {
-	s := d.platforms[run.Origin.Platform]
-	where, err := store.TargetOf(run)
-	if err != nil || s == nil {
-		return nil // it was not asked for in a chat
-	}
+	return d.remove(ctx, run, output, "")
+}
+
+// RemoveFrom takes back what is shown of a run in one chat, and leaves it as it is elsewhere. With "" it is Remove.
+func (d *Deliverer) RemoveFrom(ctx context.Context, run runs.Run, chatID string) error {
+	return d.remove(ctx, run, runs.AllOutputs, chatID)
+}
+
+func (d *Deliverer) remove(ctx context.Context, run runs.Run, output int, only string) error {
 	unlock := d.live.lock(run.ID)
 	defer unlock()
 	parts, err := d.store.Deliveries.Parts(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	refs, several := shownFiles(parts, run, output)
-	if !several {
-		for _, p := range parts {
-			refs = append(refs, p.Refs...)
-		}
-		if !where.Status.IsZero() {
-			refs = append(refs, where.Status)
+	if refs, several := shownFiles(parts, run, output); several {
+		parts = map[string]store.Part{"file": {Refs: refs}}
+	} else if where, err := store.TargetOf(run); err == nil && !where.Status.IsZero() {
+		parts["status"] = store.Part{Refs: []chat.MessageRef{where.Status}}
+	}
+	for _, p := range parts {
+		on := d.platforms[cmp.Or(p.On, run.Origin.Platform)]
+		for _, ref := range p.Refs {
+			if on == nil || only != "" && ref.Chat != only {
+				continue
+			}
+			if gone := on.Delete(ctx, ref); gone != nil {
+				err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
+			}
 		}
 	}
-	shown := s.In(where.Chat)
-	for _, ref := range refs {
-		if gone := shown.Delete(ctx, ref); gone != nil {
-			err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
-		}
-	}
-	if output != runs.AllOutputs {
+	if output != runs.AllOutputs || only != "" {
 		return err
 	}
 	return errors.Join(err, d.store.Keyboards.RemoveOf(ctx, run.ID, run.AccountID), d.store.Deliveries.Remove(ctx, run.ID))

@@ -32,6 +32,8 @@ type Part struct {
 	// crash, nobody knows whether people see the message.
 	Sent bool              `json:"sent"`
 	Refs []chat.MessageRef `json:"refs,omitempty"`
+	// On is the platform, where that is not the one on which the run was asked for.
+	On string `json:"on,omitempty"`
 }
 
 // Begin opens the record of a run's delivery, or finds it.
@@ -72,7 +74,7 @@ func (d Deliveries) ShownIn(ctx context.Context, runIDs []string, shown chat.Mes
 func (d Deliveries) RunShownIn(ctx context.Context, platform string, shown chat.MessageRef) (runID string, err error) {
 	return d.shownIn(ctx, `
 		SELECT id AS run_id FROM runs WHERE platform = $3 AND target #>> '{status,id}' = $1 AND target #>> '{status,chat}' = $2
-		UNION ALL SELECT run_id FROM chat_deliveries WHERE platform = $3 AND `+shows, shown, platform)
+		UNION ALL SELECT run_id FROM chat_deliveries WHERE $3 IN (platform, parts #>> '{again,on}') AND `+shows, shown, platform)
 }
 
 // shownIn gives the latest run of a query, or "".
@@ -116,13 +118,17 @@ func (d Deliveries) NoteVersion(ctx context.Context, rec *Record, of registry.Su
 	return nil
 }
 
-// ShownAgain adds the messages in which a result was shown once more, so that shownIn finds them. They are no parts of
+// ShownAgain adds the messages of a platform in which a result was shown once more, so that shownIn finds them. They are no parts of
 // the delivery itself, whose record another process may be writing: only the latest are kept.
-func (d Deliveries) ShownAgain(ctx context.Context, run runs.Run, sent []chat.MessageRef) error {
+func (d Deliveries) ShownAgain(ctx context.Context, run runs.Run, on string, sent []chat.MessageRef) error {
 	if len(sent) == 0 {
 		return nil
 	}
-	again, err := json.Marshal(map[string]Part{"again": {Sent: true, Refs: sent}})
+	part := Part{Sent: true, Refs: sent}
+	if on != run.Origin.Platform {
+		part.On = on
+	}
+	again, err := json.Marshal(map[string]Part{"again": part})
 	if err == nil {
 		_, err = d.pool.Exec(ctx, `
 			INSERT INTO chat_deliveries (run_id, platform, account_id, parts) VALUES ($1, $2, $3, $4)

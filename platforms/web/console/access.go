@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -26,19 +24,12 @@ func (c *Console) access(w http.ResponseWriter, r *http.Request, who users.Accou
 	if err != nil {
 		return err
 	}
+	name := c.names(r.Context())
 	rows := make([]accessRow, len(rules))
 	for i, rule := range rules {
-		rows[i] = accessRow{Rule: rule, Where: whereOf(rule), By: c.setBy(r.Context(), rule.By)}
+		rows[i] = accessRow{Rule: rule, Where: whereOf(rule), By: name(rule.By)}
 	}
 	return c.show(w, r, who, "access", view{Title: "Access", Place: "access", Data: rows})
-}
-
-// setBy names who made a rule: an account, or a part of the house.
-func (c *Console) setBy(ctx context.Context, by string) string {
-	if _, err := uuid.Parse(by); err != nil {
-		return by
-	}
-	return c.nameOf(ctx, by)
 }
 
 func whereOf(r users.Rule) string {

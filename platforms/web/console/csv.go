@@ -217,13 +217,13 @@ func (b workbook) engineSheet(ctx context.Context, _ url.Values, put putRow) err
 }
 
 func (b workbook) transferSheet(ctx context.Context, q url.Values, put putRow) error {
-	query := billing.TransfersQuery{Kind: q.Get("kind"), Limit: transfersPage}
+	query, name := billing.TransfersQuery{Kind: q.Get("kind"), Limit: transfersPage}, b.console.names(ctx)
 	for {
 		list, err := b.console.transfers(ctx, q.Get("q"), query)
 		if err != nil {
 			return err
 		}
-		for _, t := range b.console.transferRows(ctx, list) {
+		for _, t := range transferRows(name, list) {
 			entries := ""
 			for _, leg := range t.Legs {
 				entries += fmt.Sprintf("%s %s; ", leg.Account, cellText(leg.Amount))
@@ -268,23 +268,24 @@ func (b workbook) peopleSheet(ctx context.Context, q url.Values, put putRow) err
 }
 
 func (b workbook) accessSheet(ctx context.Context, _ url.Values, put putRow) error {
+	name := b.console.names(ctx)
 	rules, err := b.console.cfg.People.Rules(ctx, users.Place{})
 	for _, r := range rules {
 		if err == nil {
-			err = put(r.ID, r.Whom(), r.Name, r.Allow, whereOf(r), r.At, b.console.setBy(ctx, r.By), r.Note)
+			err = put(r.ID, r.Whom(), r.Name, r.Allow, whereOf(r), r.At, name(r.By), r.Note)
 		}
 	}
 	return err
 }
 
 func (b workbook) auditSheet(ctx context.Context, _ url.Values, put putRow) error {
-	query := users.AuditQuery{Limit: auditPage}
+	query, name := users.AuditQuery{Limit: auditPage}, b.console.names(ctx)
 	for {
 		list, err := b.console.cfg.People.Audit(ctx, query)
 		if err != nil {
 			return err
 		}
-		for _, e := range b.console.auditRows(ctx, list) {
+		for _, e := range auditRows(name, list) {
 			if err := put(e.At, e.ByName, e.Action, e.AccountID, e.About, e.Detail, e.Note); err != nil {
 				return err
 			}

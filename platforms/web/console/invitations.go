@@ -39,12 +39,10 @@ func (c *Console) invitations(w http.ResponseWriter, r *http.Request, who users.
 
 func (c *Console) invitationRows(ctx context.Context) ([]invitationRow, error) {
 	list, err := c.cfg.Invitations.List(ctx)
+	name := c.names(ctx)
 	rows := make([]invitationRow, len(list))
 	for i, v := range list {
-		rows[i] = invitationRow{Invitation: v, Credit: billing.NanoUSD(v.Credit), State: stateOf(v, c.cfg.Now()), ByName: c.setBy(ctx, v.By)}
-		if v.UsedBy != "" {
-			rows[i].UsedBy = c.nameOf(ctx, v.UsedBy)
-		}
+		rows[i] = invitationRow{Invitation: v, Credit: billing.NanoUSD(v.Credit), State: stateOf(v, c.cfg.Now()), ByName: name(v.By), UsedBy: name(v.UsedBy)}
 	}
 	return rows, err
 }

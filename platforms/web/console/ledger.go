@@ -85,15 +85,20 @@ func (c *Console) ledger(w http.ResponseWriter, r *http.Request, who users.Accou
 	if v.Books, err = c.cfg.Ledger.Books(ctx); err != nil {
 		return err
 	}
-	if v.Shares, err = c.incomeRows(ctx); err != nil {
+	income, err := c.cfg.Ledger.Income(ctx, "", c.cfg.Now().Add(-billing.IncomeShown))
+	if err != nil {
 		return err
+	}
+	name := c.names(ctx)
+	for _, one := range income {
+		v.Shares = append(v.Shares, incomeRow{one, name(one.AccountID)})
 	}
 	before, _ := strconv.ParseInt(q.Get("before"), 10, 64)
 	transfers, err := c.transfers(ctx, v.Text, billing.TransfersQuery{Kind: v.Kind, Before: before, Limit: transfersPage})
 	if err != nil {
 		return err
 	}
-	v.Transfers = c.transferRows(ctx, transfers)
+	v.Transfers = transferRows(name, transfers)
 	if n := len(transfers); n == transfersPage {
 		v.Older = Root + "ledger?" + url.Values{"kind": {v.Kind}, "q": {v.Text}, "before": {strconv.FormatInt(transfers[n-1].ID, 10)}}.Encode()
 	}
@@ -111,33 +116,12 @@ func (c *Console) transfers(ctx context.Context, id string, q billing.TransfersQ
 	return c.cfg.Ledger.Transfers(ctx, q)
 }
 
-func (c *Console) transferRows(ctx context.Context, list []billing.Transfer) []transferRow {
-	names := map[string]string{}
+func transferRows(name func(accountID string) string, list []billing.Transfer) []transferRow {
 	rows := make([]transferRow, len(list))
 	for i, t := range list {
-		if _, ok := names[t.AccountID]; !ok {
-			names[t.AccountID] = c.nameOf(ctx, t.AccountID)
-		}
-		rows[i] = transferRow{t, names[t.AccountID]}
+		rows[i] = transferRow{t, name(t.AccountID)}
 	}
 	return rows
-}
-
-// incomeRows are the shares of all authors, with their names.
-func (c *Console) incomeRows(ctx context.Context) ([]incomeRow, error) {
-	list, err := c.cfg.Ledger.Income(ctx, "", c.cfg.Now().Add(-billing.IncomeShown))
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]string{}
-	rows := make([]incomeRow, len(list))
-	for i, one := range list {
-		if _, ok := names[one.AccountID]; !ok {
-			names[one.AccountID] = c.nameOf(ctx, one.AccountID)
-		}
-		rows[i] = incomeRow{one, names[one.AccountID]}
-	}
-	return rows, nil
 }
 
 // checkLimit bounds a recomputation that somebody waits for.

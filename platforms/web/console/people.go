@@ -94,7 +94,7 @@ func (c *Console) person(w http.ResponseWriter, r *http.Request, who users.Accou
 	if err != nil {
 		return err
 	}
-	v.Audit = c.auditRows(ctx, entries)
+	v.Audit = auditRows(c.names(ctx), entries)
 	return c.show(w, r, who, "person", view{Title: nameFor(p.Account), Place: "people", Data: v})
 }
 
@@ -354,30 +354,17 @@ func (c *Console) audit(w http.ResponseWriter, r *http.Request, who users.Accoun
 	if err != nil {
 		return err
 	}
-	v := auditView{Rows: c.auditRows(r.Context(), entries)}
+	v := auditView{Rows: auditRows(c.names(r.Context()), entries)}
 	if n := len(entries); n == auditPage {
 		v.Older = fmt.Sprintf("%saudit?before=%d", Root, entries[n-1].ID)
 	}
 	return c.show(w, r, who, "audit", view{Title: "Audit", Place: "audit", Data: v})
 }
 
-func (c *Console) auditRows(ctx context.Context, entries []users.AuditEntry) []auditRow {
-	names := map[string]string{"": ""}
-	name := func(id string) string {
-		if _, ok := names[id]; !ok {
-			names[id] = c.nameOf(ctx, id)
-			if !isID(id) { // the system, or another way that somebody is known
-				names[id] = id
-			}
-		}
-		return names[id]
-	}
+func auditRows(name func(accountID string) string, entries []users.AuditEntry) []auditRow {
 	rows := make([]auditRow, len(entries))
 	for i, e := range entries {
 		rows[i] = auditRow{e, name(e.By), name(e.AccountID)}
 	}
 	return rows
 }
-
-// isID tells an account's id from other names.
-func isID(s string) bool { return len(s) == 36 && strings.Count(s, "-") == 4 }

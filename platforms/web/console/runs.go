@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -116,20 +118,34 @@ func joinQuery(a, b string) string {
 	return a + "&" + b
 }
 
-// rows adds to runs whose they are. An account that cannot be read goes without a name.
+// rows adds to runs whose they are.
 func (c *Console) rows(ctx context.Context, list []runs.Run) []runRow {
-	names := map[string]string{}
+	name := c.names(ctx)
 	rows := make([]runRow, len(list))
 	for i, run := range list {
-		if _, ok := names[run.AccountID]; !ok {
-			names[run.AccountID] = c.nameOf(ctx, run.AccountID)
-		}
-		rows[i] = runRow{Run: run, Name: names[run.AccountID], Percent: percent(run.Fraction), Took: c.lasted(run)}
+		rows[i] = runRow{Run: run, Name: name(run.AccountID), Percent: percent(run.Fraction), Took: c.lasted(run)}
 	}
 	return rows
 }
 
+// names gives a function that names accounts, each read once.
+func (c *Console) names(ctx context.Context) func(accountID string) string {
+	known := map[string]string{}
+	return func(accountID string) string {
+		name, ok := known[accountID]
+		if !ok {
+			name = c.nameOf(ctx, accountID)
+			known[accountID] = name
+		}
+		return name
+	}
+}
+
+// nameOf names an account, or who is none: the system, or a part of the house. An account that cannot be read goes by its id.
 func (c *Console) nameOf(ctx context.Context, accountID string) string {
+	if uuid.Validate(accountID) != nil {
+		return accountID
+	}
 	a, err := c.cfg.People.ByID(ctx, accountID)
 	if err != nil {
 		return short(accountID)

@@ -96,7 +96,7 @@ func (c *Console) section(s Section) pageHandler {
 		if v.Table, err = s.Table(r.Context(), v.View); err != nil {
 			return err
 		}
-		c.nameAccounts(r.Context(), v.Table.Rows)
+		nameAccounts(c.names(r.Context()), v.Table.Rows)
 		for _, row := range v.Table.Rows {
 			v.Doable = v.Doable || (s.Deed != nil || len(s.Choices) > 0) && row.ID != ""
 		}
@@ -105,17 +105,12 @@ func (c *Console) section(s Section) pageHandler {
 }
 
 // nameAccounts puts the names of people into their cells.
-func (c *Console) nameAccounts(ctx context.Context, rows []Row) {
-	names := map[string]string{}
+func nameAccounts(name func(accountID string) string, rows []Row) {
 	for _, row := range rows {
 		for i, cell := range row.Cells {
-			if cell.Account == "" {
-				continue
+			if cell.Account != "" {
+				row.Cells[i].Text, row.Cells[i].Link = name(cell.Account), Root+"people/"+cell.Account
 			}
-			if _, ok := names[cell.Account]; !ok {
-				names[cell.Account] = c.nameOf(ctx, cell.Account)
-			}
-			row.Cells[i].Text, row.Cells[i].Link = names[cell.Account], Root+"people/"+cell.Account
 		}
 	}
 }

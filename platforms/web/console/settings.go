@@ -55,13 +55,10 @@ func (c *Console) settings(w http.ResponseWriter, r *http.Request, who users.Acc
 
 func (c *Console) settingRows(ctx context.Context) []settingRow {
 	var rows []settingRow
-	group := ""
+	name, group := c.names(ctx), ""
 	for _, s := range c.cfg.Settings.List() {
-		row := settingRow{Setting: s, First: s.Group != group}
-		if group = s.Group; s.By != "" {
-			row.ByName = c.setBy(ctx, s.By)
-		}
-		rows = append(rows, row)
+		rows = append(rows, settingRow{Setting: s, ByName: name(s.By), First: s.Group != group})
+		group = s.Group
 	}
 	return rows
 }
