@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
 
 // keyed sends a key with each request.
@@ -65,15 +67,36 @@ func TestMCPServer(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// A limited key has nothing of an operator, on the house's site neither: by tools, nor by addresses.
-	operator, limited := client{t, page, remoteAdmin}, client{t, page, key}
+}
+
+// TestRestrictedKeysOwnNoSites has keys that an operator made for themselves: one with a spending limit and one of an agent have nothing of an
+// operator on the house's site neither, by tools or by addresses.
+func TestRestrictedKeysOwnNoSites(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.New(t)
+	page := start(t, "--admin-token", remoteAdmin, "--database-url", postgrestest.DSN(pool))
+	keyOf := func(restrictions string) client {
+		_, answer := client{t, page, remoteAdmin}.do(http.MethodPost, "/api/keys", `{"name":"program"`+restrictions+`}`)
+		var made struct{ Key string }
+		if err := json.Unmarshal([]byte(answer), &made); err != nil || made.Key == "" {
+			t.Fatalf("no key was made: %s", answer)
+		}
+		return client{t, page, made.Key}
+	}
+	operator, limited, agents := keyOf(""), keyOf(`,"spendLimitUsd":"0.5"`), keyOf(`,"agent":true`)
+	if _, err := pool.Exec(t.Context(), `UPDATE users SET operator = true`); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ method, path, body string }{
 		{http.MethodPost, "/api/site/pages", `{"name":"Ours","slug":"ours"}`},
 		{http.MethodGet, "/api/site/members", ""},
 		{http.MethodPost, "/api/run/createPage", `{"inputs":{"name":"Ours","slug":"ours2"}}`},
+		{http.MethodPost, "/api/run/getPage", `{"inputs":{"all":true}}`},
 	} {
-		if status, answer := limited.do(c.method, c.path, c.body); status != http.StatusForbidden {
-			t.Errorf("%s %s by an operator's key with a spending limit: %d %s", c.method, c.path, status, answer)
+		for kind, restricted := range map[string]client{"with a spending limit": limited, "of an agent": agents} {
+			if status, answer := restricted.do(c.method, c.path, c.body); status != http.StatusForbidden {
+				t.Errorf("%s %s by an operator's key %s: %d %s", c.method, c.path, kind, status, answer)
+			}
 		}
 		if status, answer := operator.do(c.method, c.path, c.body); status >= 300 {
 			t.Errorf("%s %s by the operator: %d %s", c.method, c.path, status, answer)

@@ -64,7 +64,7 @@ func TestTracker(t *testing.T) {
 		tr.Apply(api.Event{Type: "progress", PromptID: "p", Node: "2", Value: 1, Max: 2})
 		check(t, tr, "Sample", 18.0/39)
 	})
-	t.Run("other prompts, other nodes, nonsense and repetitions change Nothing", func(t *testing.T) {
+	t.Run("other prompts, other nodes, nonsense and repetitions change nothing", func(t *testing.T) {
 		t.Parallel()
 		tr := testTracker()
 		tr.Apply(executing("2"))

@@ -56,6 +56,7 @@ func TestModelOutputs(t *testing.T) {
 		"objects, in order of name":   {`{"z": {"url": "https://x.example/v.mp4"}, "a": [{"url": "https://x.example/m.glb"}]}`, false, []string{"file", "video"}, ""},
 		"an address without a scheme": {`{"url": "javascript:alert(1)"}`, true, []string{"text"}, `{"url":"javascript:alert(1)"}`},
 		"nothing":                     {`null`, true, nil, ""},
+		"an object without members":   {`{}`, false, nil, ""},
 		"pieces that are no text":     {`[1, 2]`, true, []string{"text"}, "[1,2]"},
 	} {
 		var value any

@@ -171,6 +171,10 @@ func modelText(value any) string {
 		return ""
 	case string:
 		return v
+	case map[string]any:
+		if len(v) == 0 {
+			return ""
+		}
 	case []any:
 		var text strings.Builder
 		for _, item := range v {

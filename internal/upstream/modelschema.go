@@ -35,6 +35,34 @@ type ModelSchema struct {
 	Ordered     []string               `json:"x-fal-order-properties"` // of an object, at fal
 }
 
+// ModelDocument is what matters here of the OpenAPI document of a model that a service hosts.
+type ModelDocument struct {
+	Info struct {
+		Description string `json:"description"`
+	} `json:"info"`
+	Paths map[string]struct {
+		Post *struct {
+			Body struct {
+				Content map[string]struct {
+					Schema ModelSchema `json:"schema"`
+				} `json:"content"`
+			} `json:"requestBody"`
+		} `json:"post"`
+	} `json:"paths"`
+	Components struct {
+		Schemas ModelSchemas `json:"schemas"`
+	} `json:"components"`
+}
+
+// Inputs draws a tool's inputs from what is posted to a path; false: nothing is.
+func (d ModelDocument) Inputs(path string) (registry.InputSchema, bool) {
+	post := d.Paths[path].Post
+	if post == nil {
+		return nil, false
+	}
+	return d.Components.Schemas.Inputs(post.Body.Content["application/json"].Schema), true
+}
+
 const (
 	maxDepth   = 16 // of references
 	maxChoices = 200

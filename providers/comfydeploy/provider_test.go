@@ -104,35 +104,15 @@ func TestContracts(t *testing.T) {
 	})
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		p, server := house(t)
-		tool, n, line := load(t, p)[0], 0, registrytest.NewLine(t, nil)
-		change := func(f func(*comfydeploytest.Run)) func(registry.Ticket) {
-			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
-		}
+		line, example := registrytest.NewLine(t, nil), call(load(t, p)[0], "")
+		delete(example.Inputs, "photo") // it would be sent before the run
 		return registrytest.SubmitterSetup{
 			Submitter: provider(t, server, line.Client()), Line: line, Secret: comfydeploytest.Key,
 			Restart: func() registry.Submitter { return provider(t, server, line.Client()) },
-			Call: func() registry.Call {
-				n++
-				c := call(tool, fmt.Sprint("handle-", n))
-				delete(c.Inputs, "photo") // it would be sent before the run
-				return c
+			Fail: func(ticket registry.Ticket) {
+				server.Change(ticket.ProviderID, func(r *comfydeploytest.Run) { r.Status = "failed" })
 			},
-			Work:   change(func(r *comfydeploytest.Run) { r.Status, r.Progress = "running", 40 }),
-			Fail:   change(func(r *comfydeploytest.Run) { r.Status = "failed" }),
-			Puzzle: change(func(r *comfydeploytest.Run) { r.Status = "dreaming" }),
-			Hollow: change(func(r *comfydeploytest.Run) { r.Status, r.Duration = "success", "1" }),
-			Expire: change(func(r *comfydeploytest.Run) {
-				r.Status, r.Duration, r.Outputs = "success", "1", []any{picture("9", server.URL+"/files/expired.png")}
-			}),
-			Finish: func(ticket registry.Ticket) {
-				address := server.File(ticket.ProviderID+".png", []byte("a picture"))
-				server.Change(ticket.ProviderID, func(r *comfydeploytest.Run) {
-					r.Status, r.Duration = "success", "12.5"
-					r.Outputs = []any{picture("9", address)}
-				})
-			},
-			Received: func() int { return len(server.Runs()) },
-		}
+		}.Of(server, example)
 	})
 }
 

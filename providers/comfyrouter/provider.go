@@ -146,38 +146,15 @@ func (p *Provider) catalogue(ctx context.Context) (models []string, err error) {
 	return models, nil
 }
 
-// document is the OpenAPI document of a model.
-type document struct {
-	Info struct {
-		Description string `json:"description"`
-	} `json:"info"`
-	Paths map[string]struct {
-		Post *struct {
-			Body struct {
-				Content map[string]struct {
-					Schema upstream.ModelSchema `json:"schema"`
-				} `json:"content"`
-			} `json:"requestBody"`
-		} `json:"post"`
-	} `json:"paths"`
-	Components struct {
-		Schemas upstream.ModelSchemas `json:"schemas"`
-	} `json:"components"`
-}
-
 func modelPath(model string) string { return "v2/models/" + model }
 
 func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, error) {
-	var doc document
+	var doc upstream.ModelDocument
 	if err := p.client.Get(ctx, modelPath(model)+"/openapi.json", nil, &doc); err != nil {
 		return registry.Tool{}, err
 	}
-	post := doc.Paths["/"+modelPath(model)].Post
-	if post == nil {
-		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelUndescribed, "service", label)
-	}
-	inputs := doc.Components.Schemas.Inputs(post.Body.Content["application/json"].Schema)
-	if len(inputs) == 0 { // it takes any object, and says nothing of what is in it
+	inputs, _ := doc.Inputs("/" + modelPath(model))
+	if len(inputs) == 0 { // also where it takes any object, and says nothing of what is in it
 		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelUndescribed, "service", label)
 	}
 	price, known := p.cfg.Prices.Of(Service, model)
@@ -267,16 +244,11 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	var made struct {
-		ID string `json:"request_id"`
-	}
-	if err := p.client.Decode(answer, &made); err != nil {
+	id, err := p.client.Queued(answer)
+	if err != nil {
 		return registry.Ticket{}, err
 	}
-	if made.ID == "" {
-		return registry.Ticket{}, registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", label)
-	}
-	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: made.ID, Endpoint: model}
+	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: model}
 	return ticket, upstream.KeepModelPrice(c, &ticket)
 }
 
@@ -286,9 +258,8 @@ func requestPath(t registry.Ticket) string {
 
 // status is how far a request is. One that failed or was canceled is completed, too, with the kind of its error.
 type status struct {
-	Status   string `json:"status"`
-	Position *int   `json:"queue_position"` // 0 is next
-	Error    string `json:"error_type"`
+	upstream.QueueStatus
+	Error string `json:"error_type"`
 }
 
 // Poll asks how far a request is, and for its result where there is one.
@@ -297,22 +268,14 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	if err := p.client.Get(ctx, requestPath(t)+"/status", nil, &now); err != nil {
 		return registry.Progress{}, err
 	}
-	switch now.Status {
-	case "IN_QUEUE":
-		progress := registry.Progress{State: registry.RunQueued}
-		if now.Position != nil {
-			progress.QueuePosition = max(*now.Position, 0) + 1
-		}
+	progress := now.Progress()
+	switch {
+	case progress.State != registry.RunSucceeded:
 		return progress, nil
-	case "IN_PROGRESS":
-		return registry.Progress{State: registry.RunRunning}, nil
-	case "COMPLETED":
-		if now.Error != "" {
-			return registry.Progress{State: registry.RunFailed, Err: failed(now.Error)}, nil
-		}
-		return p.result(ctx, t)
+	case now.Error != "":
+		return registry.Progress{State: registry.RunFailed, Err: failed(now.Error)}, nil
 	}
-	return registry.Progress{State: registry.RunRunning, Unknown: now.Status}, nil
+	return p.result(ctx, t)
 }
 
 // result fetches what a completed request made.
@@ -329,7 +292,7 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket) (registry.Prog
 		return registry.Progress{}, err
 	}
 	outputs := upstream.ModelOutputs(p.cfg.Guard, made, true)
-	if object, ok := made.(map[string]any); len(outputs) == 0 || ok && len(object) == 0 {
+	if len(outputs) == 0 {
 		return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResult, "service", label)}, nil
 	}
 	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: p.usage(t, outputs, answer.Header.Get(creditsHeader))}}, nil
@@ -350,19 +313,13 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 	return upstream.Stopped(ctx, err, p, t)
 }
 
-// failure reads the kind of an error, and of values that were refused the first one: {"detail": [{loc, msg, type}]}.
+// failure names a value that was refused, or reads the kind of the error.
 func failure(answer upstream.Response) *registry.Error {
 	if answer.Status == http.StatusUnprocessableEntity {
-		var body struct {
-			Detail []struct {
-				Location []any `json:"loc"`
-			} `json:"detail"`
+		if field, _ := upstream.RefusedValue(answer.Body); field != "" {
+			return registry.Say(registry.CodeInvalidInput, said.ModelValue, "field", field)
 		}
-		if json.Unmarshal(answer.Body, &body) != nil || len(body.Detail) == 0 || len(body.Detail[0].Location) == 0 {
-			return nil
-		}
-		place := body.Detail[0].Location
-		return registry.Say(registry.CodeInvalidInput, said.ModelValue, "field", fmt.Sprintf("%.60s", fmt.Sprint(place[len(place)-1])))
+		return nil
 	}
 	switch kind := answer.Header.Get(errorHeader); kind {
 	case "content_policy_violation", "insufficient_credits", "request_not_found":

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -74,21 +73,10 @@ func TestContracts(t *testing.T) {
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		server, line := comfyroutertest.New(t), registrytest.NewLine(t, nil)
 		p := provider(t, server, line.Client(), comfyroutertest.Model)
-		example, n := call(t, p, map[string]any{"prompt": "a cat"}), 0
-		of := func(do func(id string)) func(registry.Ticket) {
-			return func(ticket registry.Ticket) { do(ticket.ProviderID) }
-		}
 		return registrytest.SubmitterSetup{
 			Submitter: p, Line: line, Secret: comfyroutertest.Key, Restart: func() registry.Submitter { return provider(t, server, line.Client(), comfyroutertest.Model) },
-			Work: of(server.Work), Fail: of(server.Refuse), Puzzle: of(server.Puzzle), Hollow: of(server.Hollow), Expire: of(server.Expire), Finish: of(server.Finish),
-			Call: func() registry.Call {
-				n++
-				c := example
-				c.RunID, c.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
-				return c
-			},
-			Received: func() int { return len(server.Requests()) },
-		}
+			Fail: func(ticket registry.Ticket) { server.Refuse(ticket.ProviderID) },
+		}.Of(server, call(t, p, map[string]any{"prompt": "a cat"}))
 	})
 }
 

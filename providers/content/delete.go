@@ -113,7 +113,11 @@ func (d deletion) do(_ *Provider, ctx context.Context, v visit) (any, error) {
 		return d.show(ctx, v, things, d.note)
 	}
 	err = d.affirmed(ctx, v, things)
-	if err == nil {
+	switch {
+	case err == nil && v.look != nil:
+		v.look.preview.Message, v.look.preview.Touches = d.question(len(things)), touches(things)
+		return nil, errLooked
+	case err == nil:
 		err = d.delete(ctx, v, touches(things))
 	}
 	switch {
@@ -156,8 +160,11 @@ func (d deletion) report(things []thing) (report deleted, bad bool) {
 	return report, problems > 0
 }
 
-// show takes note of what is shown, so that it can be confirmed.
+// show takes note of what is shown, so that it can be confirmed. A call that only looks shows nobody.
 func (d deletion) show(ctx context.Context, v visit, things []thing, note string) (any, error) {
+	if v.look != nil {
+		return nil, nil
+	}
 	if err := v.NoteShown(ctx, v.call.Tool.ToolID, d.ids(things), touches(things)); err != nil {
 		return nil, err
 	}
@@ -168,28 +175,10 @@ func (d deletion) show(ctx context.Context, v visit, things []thing, note string
 	return answer, nil
 }
 
-// preview says what a call would delete. One that would only show is read.
-func (d deletion) preview(_ *Provider, ctx context.Context, v visit) (registry.Preview, error) {
-	read := registry.Preview{Capability: registry.CapabilityRead}
-	things, err := d.look(ctx, v)
-	if err != nil {
-		return read, err
-	}
-	_, bad := d.report(things)
-	if bad || !v.args.flag("confirmed") {
-		return read, nil
-	}
-	err = d.affirmed(ctx, v, things)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) {
-		return read, nil
-	}
-	return registry.Preview{Capability: registry.CapabilityWrite, Message: d.question(len(things)), Touches: touches(things)}, err
-}
-
 // tool is the tool that deletes.
 func (d deletion) tool(id, title, about string) tool {
 	return tool{
-		id: id, title: title, about: about, noun: d.noun, names: d.key, capability: registry.CapabilityWrite, role: store.Editor, answers: deletes, do: d.do, preview: d.preview,
+		id: id, title: title, about: about, noun: d.noun, names: d.key, capability: registry.CapabilityWrite, role: store.Editor, answers: deletes, do: d.do, preview: looking(d.do),
 		inputs: registry.InputSchema{need(several(textInput(d.key, "Which to delete, at least one."))), confirmed()},
 	}
 }

@@ -47,45 +47,41 @@ func looking(do func(p *Provider, ctx context.Context, v visit) (any, error)) fu
 
 // row is something that a call changes.
 type row[T any] struct {
-	find   func() ([]T, error)
 	update func(change func(*T) error) error
 	touch  func(T) registry.Touch
 	fields func(T) []field
 	link   func(T) string // to its draft; nil: there is none
 }
 
-// alter changes a row, as its owner approved it, or shows what would change.
+// alter changes a row, as its owner approved it, or shows what would change, which an error keeps from being written.
 func (r row[T]) alter(ctx context.Context, v visit, change func(*T) error) error {
-	if v.look == nil {
-		return r.update(func(it *T) error {
+	var before, after []field
+	err := r.update(func(it *T) error {
+		if v.look == nil {
 			if err := v.asApproved(r.touch(*it)); err != nil {
 				return err
 			}
 			return change(it)
-		})
+		}
+		before = r.fields(*it)
+		v.look.preview.Touches = []registry.Touch{r.touch(*it)}
+		if r.link != nil {
+			v.look.preview.Link = r.link(*it)
+		}
+		if err := change(it); err != nil {
+			return err
+		}
+		after = r.fields(*it)
+		return errLooked
+	})
+	if errors.Is(err, errLooked) {
+		return v.show(ctx, before, after)
 	}
-	found, err := r.find()
-	if err == nil && len(found) == 0 {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return err
-	}
-	it := found[0]
-	before := r.fields(it)
-	v.look.preview.Touches = []registry.Touch{r.touch(it)}
-	if r.link != nil {
-		v.look.preview.Link = r.link(it)
-	}
-	if err := change(&it); err != nil {
-		return err
-	}
-	return v.show(ctx, before, r.fields(it))
+	return err
 }
 
 func (v visit) changeEntry(ctx context.Context, p *Provider, id string, change func(*store.Entry) error) error {
 	return row[store.Entry]{
-		find:   func() ([]store.Entry, error) { return v.Entries(ctx, store.EntryQuery{ID: id}) },
 		update: func(change func(*store.Entry) error) error { return v.UpdateEntry(ctx, id, change) },
 		touch:  touchEntry, fields: entryFields, link: func(e store.Entry) string { return p.links.Preview("entry", e.ID) },
 	}.alter(ctx, v, change)
@@ -93,7 +89,6 @@ func (v visit) changeEntry(ctx context.Context, p *Provider, id string, change f
 
 func (v visit) changePage(ctx context.Context, p *Provider, id string, change func(*store.Page) error) error {
 	return row[store.Page]{
-		find:   func() ([]store.Page, error) { return v.Pages(ctx, store.PageQuery{ID: id, Content: true}) },
 		update: func(change func(*store.Page) error) error { return v.UpdatePage(ctx, id, change) },
 		touch:  touchPage, fields: pageFields, link: func(page store.Page) string { return p.links.Preview("page", page.ID) },
 	}.alter(ctx, v, change)
@@ -101,7 +96,6 @@ func (v visit) changePage(ctx context.Context, p *Provider, id string, change fu
 
 func (v visit) changeSection(ctx context.Context, p *Provider, id string, at *int, change func(*store.Section) error) error {
 	return row[store.Section]{
-		find:   func() ([]store.Section, error) { return v.Sections(ctx, id, "") },
 		update: func(change func(*store.Section) error) error { return v.UpdateSection(ctx, id, at, change) },
 		touch:  touchSection, fields: sectionFields, link: func(s store.Section) string { return p.links.Preview("page", s.PageID) },
 	}.alter(ctx, v, change)
@@ -109,7 +103,6 @@ func (v visit) changeSection(ctx context.Context, p *Provider, id string, at *in
 
 func (v visit) changeNavItem(ctx context.Context, id string, at *int, change func(*store.NavItem) error) error {
 	return row[store.NavItem]{
-		find:   func() ([]store.NavItem, error) { return v.NavItems(ctx, store.NavQuery{ID: id}) },
 		update: func(change func(*store.NavItem) error) error { return v.UpdateNavItem(ctx, id, at, change) },
 		touch:  touchNavItem, fields: navItemFields,
 	}.alter(ctx, v, change)
@@ -117,7 +110,6 @@ func (v visit) changeNavItem(ctx context.Context, id string, at *int, change fun
 
 func (v visit) changeImage(ctx context.Context, id string, change func(*store.Image) error) error {
 	return row[store.Image]{
-		find:   func() ([]store.Image, error) { return v.Images(ctx, store.ImageQuery{ID: id}) },
 		update: func(change func(*store.Image) error) error { return v.UpdateImage(ctx, id, change) },
 		touch:  touchImage, fields: imageFields,
 	}.alter(ctx, v, change)
@@ -126,11 +118,6 @@ func (v visit) changeImage(ctx context.Context, id string, change func(*store.Im
 // changeTranslation changes what the thing with a title says in another language.
 func (v visit) changeTranslation(ctx context.Context, p *Provider, title string, of store.Translation, change func(*store.Translation) error) error {
 	return row[store.Translation]{
-		find: func() ([]store.Translation, error) {
-			found, err := v.Translations(ctx, store.TranslationQuery{Of: []string{of.Of()}, Locale: of.Locale})
-			of.Status = store.Draft
-			return append(found, of), err // the first change begins it
-		},
 		update: func(change func(*store.Translation) error) error { return v.Translate(ctx, of, change) },
 		touch:  func(t store.Translation) registry.Touch { return touchTranslation(t, title) },
 		fields: translationFields, link: p.draftIn,

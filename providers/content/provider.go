@@ -149,7 +149,7 @@ func (p *Provider) enter(ctx context.Context, c registry.Call) (tool, visit, err
 	if c.Preview != nil && c.Preview.Capability == registry.CapabilityWrite {
 		v.approved = append([]registry.Touch{}, c.Preview.Touches...)
 	}
-	if v.role, err = p.Role(ctx, site, c.UserID); err != nil {
+	if v.role, err = p.of(c).Role(ctx, site, c.UserID); err != nil {
 		return t, visit{}, err
 	}
 	if !v.role.Covers(t.role) {
@@ -209,7 +209,6 @@ func (p *Provider) Do(ctx context.Context, c registry.Call) (any, error) { retur
 
 // doAt is Do for a caller who has seen a version of what an update changes, and changes that alone.
 func (p *Provider) doAt(ctx context.Context, c registry.Call, version string) (any, error) {
-	p = p.of(c)
 	t, v, err := p.enter(ctx, c)
 	if err != nil {
 		return nil, err
@@ -233,7 +232,6 @@ const VersionField = "version"
 // Preview tells what a call would do, field by field where it changes something: one that only shows, since nobody has confirmed what was
 // shown, is read.
 func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Preview, error) {
-	p = p.of(c)
 	t, v, err := p.enter(ctx, c)
 	if err != nil {
 		return registry.Preview{}, err

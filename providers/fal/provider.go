@@ -124,32 +124,13 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	return upstream.LoadModels(ctx, p.cfg.Models, p.describe)
 }
 
-// document is the OpenAPI document of a model.
-type document struct {
-	Info struct {
-		Description string `json:"description"`
-	} `json:"info"`
-	Paths map[string]struct {
-		Post *struct {
-			Body struct {
-				Content map[string]struct {
-					Schema upstream.ModelSchema `json:"schema"`
-				} `json:"content"`
-			} `json:"requestBody"`
-		} `json:"post"`
-	} `json:"paths"`
-	Components struct {
-		Schemas upstream.ModelSchemas `json:"schemas"`
-	} `json:"components"`
-}
-
 func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, error) {
-	var doc document
+	var doc upstream.ModelDocument
 	if err := p.docs.Get(ctx, "api/openapi/queue/openapi.json", url.Values{"endpoint_id": {model}}, &doc); err != nil {
 		return registry.Tool{}, err
 	}
-	post := doc.Paths["/"+model].Post
-	if post == nil {
+	inputs, described := doc.Inputs("/" + model)
+	if !described {
 		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelUndescribed, "service", "fal.ai")
 	}
 	price, unpriced, err := p.priceOf(ctx, model)
@@ -158,7 +139,7 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 	}
 	return upstream.ModelTool{
 		Service: Service, Label: "fal.ai", Model: model, Description: doc.Info.Description, Price: price, Unpriced: unpriced,
-		Inputs: doc.Components.Schemas.Inputs(post.Body.Content["application/json"].Schema), Metadata: map[string]any{keyModel: model},
+		Inputs: inputs, Metadata: map[string]any{keyModel: model},
 	}.Tool(), nil
 }
 
@@ -245,16 +226,7 @@ func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (
 	if err != nil {
 		return "", err
 	}
-	var made struct {
-		ID string `json:"request_id"`
-	}
-	if err := p.queue.Decode(answer, &made); err != nil {
-		return "", err
-	}
-	if made.ID == "" {
-		return "", registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", "fal.ai")
-	}
-	return made.ID, nil
+	return p.queue.Queued(answer)
 }
 
 func pathOf(t registry.Ticket) string {
@@ -263,10 +235,9 @@ func pathOf(t registry.Ticket) string {
 
 // status is how far a request is.
 type status struct {
-	Status   string `json:"status"`
-	Position *int   `json:"queue_position"` // 0 is next
-	Error    string `json:"error"`
-	Metrics  struct {
+	upstream.QueueStatus
+	Error   string `json:"error"`
+	Metrics struct {
 		Seconds float64 `json:"inference_time"`
 	} `json:"metrics"`
 }
@@ -277,19 +248,10 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	if err := p.queue.Get(ctx, pathOf(t)+"/status", nil, &now); err != nil {
 		return registry.Progress{}, err
 	}
-	switch now.Status {
-	case "IN_QUEUE":
-		progress := registry.Progress{State: registry.RunQueued}
-		if now.Position != nil {
-			progress.QueuePosition = max(*now.Position, 0) + 1
-		}
+	if progress := now.Progress(); progress.State != registry.RunSucceeded {
 		return progress, nil
-	case "IN_PROGRESS":
-		return registry.Progress{State: registry.RunRunning}, nil
-	case "COMPLETED":
-		return p.result(ctx, t, now)
 	}
-	return registry.Progress{State: registry.RunRunning, Unknown: now.Status}, nil
+	return p.result(ctx, t, now)
 }
 
 // result fetches what a completed request made. One that failed is completed, too, and says so only here.
@@ -311,31 +273,20 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (r
 		return registry.Progress{}, err
 	}
 	outputs := upstream.ModelOutputs(p.cfg.Guard, made, false)
-	if object, ok := made.(map[string]any); len(outputs) == 0 || ok && len(object) == 0 {
+	if len(outputs) == 0 {
 		return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResult, "service", "fal.ai")}, nil
 	}
 	took := time.Duration(max(now.Metrics.Seconds, 0) * float64(time.Second))
 	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, answer.Header.Get(unitsHeader), registry.Usage{RunTime: took})}}, nil
 }
 
-// failure reads {"detail": [{loc, msg, type}]}; where detail is a text, the status says enough.
+// failure names a value that was refused, or says that the content was; else the status says enough.
 func failure(answer upstream.Response) *registry.Error {
-	var body struct {
-		Detail []struct {
-			Location []any  `json:"loc"`
-			Type     string `json:"type"`
-		} `json:"detail"`
-	}
-	if json.Unmarshal(answer.Body, &body) != nil || len(body.Detail) == 0 {
-		return nil
-	}
-	why := body.Detail[0]
-	switch {
-	case why.Type == "content_policy_violation":
+	switch field, reason := upstream.RefusedValue(answer.Body); {
+	case reason == "content_policy_violation":
 		return registry.Say(registry.CodeRefused, said.ModelRules)
-	case answer.Status == http.StatusUnprocessableEntity && len(why.Location) > 0:
-		field := fmt.Sprint(why.Location[len(why.Location)-1])
-		return registry.Say(registry.CodeInvalidInput, said.ModelValue, "field", fmt.Sprintf("%.60s", field))
+	case answer.Status == http.StatusUnprocessableEntity && field != "":
+		return registry.Say(registry.CodeInvalidInput, said.ModelValue, "field", field)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -84,28 +83,10 @@ func TestContracts(t *testing.T) {
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		server, line := faltest.New(t), registrytest.NewLine(t, nil)
 		p := provider(t, server, line.Client(), faltest.Model)
-		example, n := call(t, p, map[string]any{"prompt": "a cat"}), 0
-		change := func(f func(*faltest.Request)) func(registry.Ticket) {
-			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
-		}
 		return registrytest.SubmitterSetup{
 			Submitter: p, Line: line, Secret: faltest.Key, Restart: func() registry.Submitter { return provider(t, server, line.Client(), faltest.Model) },
-			Work:   change(func(r *faltest.Request) { r.Status = "IN_PROGRESS" }),
-			Fail:   func(ticket registry.Ticket) { server.Refuse(ticket.ProviderID) },
-			Puzzle: change(func(r *faltest.Request) { r.Status = "WARMING" }),
-			Hollow: change(func(r *faltest.Request) { r.Status, r.Result = "COMPLETED", map[string]any{} }),
-			Expire: change(func(r *faltest.Request) {
-				r.Status, r.Result = "COMPLETED", map[string]any{"video": map[string]any{"url": server.URL + "/expired/a.mp4"}}
-			}),
-			Call: func() registry.Call {
-				n++
-				c := example
-				c.RunID, c.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
-				return c
-			},
-			Finish:   func(ticket registry.Ticket) { server.Finish(ticket.ProviderID) },
-			Received: func() int { return len(server.Requests()) },
-		}
+			Fail: func(ticket registry.Ticket) { server.Refuse(ticket.ProviderID) },
+		}.Of(server, call(t, p, map[string]any{"prompt": "a cat"}))
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -95,27 +94,12 @@ func TestContracts(t *testing.T) {
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		server, line := replicatetest.New(t), registrytest.NewLine(t, nil)
 		p := provider(t, server, line.Client(), "painter/sketch")
-		example := call(t, p, "painter.sketch", map[string]any{"prompt": "a cat"})
-		n := 0
-		change := func(f func(*replicatetest.Prediction)) func(registry.Ticket) {
-			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
-		}
 		return registrytest.SubmitterSetup{
 			Submitter: p, Line: line, Secret: replicatetest.Token, Restart: func() registry.Submitter { return provider(t, server, line.Client(), "painter/sketch") },
-			Work:   change(func(p *replicatetest.Prediction) { p.Status = "processing" }),
-			Fail:   change(func(p *replicatetest.Prediction) { p.Status, p.Error = "failed", "CUDA out of memory <trace>" }),
-			Puzzle: change(func(p *replicatetest.Prediction) { p.Status = "warming" }),
-			Hollow: change(func(p *replicatetest.Prediction) { p.Status = "succeeded" }),
-			Expire: change(func(p *replicatetest.Prediction) { p.Status, p.Output = "succeeded", server.URL+"/expired/a.png" }),
-			Call: func() registry.Call {
-				n++
-				c := example
-				c.RunID, c.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
-				return c
+			Fail: func(ticket registry.Ticket) {
+				server.Change(ticket.ProviderID, func(p *replicatetest.Prediction) { p.Status, p.Error = "failed", "CUDA out of memory <trace>" })
 			},
-			Finish:   func(ticket registry.Ticket) { server.Finish(ticket.ProviderID) },
-			Received: func() int { return len(server.Predictions()) },
-		}
+		}.Of(server, call(t, p, "painter.sketch", map[string]any{"prompt": "a cat"}))
 	})
 }
 

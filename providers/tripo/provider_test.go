@@ -98,28 +98,12 @@ func TestContracts(t *testing.T) {
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		server, line := tripotest.New(t), registrytest.NewLine(t, nil)
 		p := provider(t, server, line.Client())
-		example, n := call(t, p, "text_to_model", map[string]any{"prompt": "a chair"}), 0
-		change := func(f func(*tripotest.Task)) func(registry.Ticket) {
-			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
-		}
 		return registrytest.SubmitterSetup{
 			Submitter: p, Line: line, Secret: tripotest.Key, Restart: func() registry.Submitter { return provider(t, server, line.Client()) },
-			Work:   change(func(task *tripotest.Task) { task.Status, task.Progress = "running", 40 }),
-			Fail:   change(func(task *tripotest.Task) { task.Status, task.ErrorCode = "failed", 2008 }),
-			Puzzle: change(func(task *tripotest.Task) { task.Status = "polishing" }),
-			Hollow: change(func(task *tripotest.Task) { task.Status = "success" }),
-			Expire: change(func(task *tripotest.Task) {
-				task.Status, task.Output = "success", map[string]any{"model": server.URL + "/made/expired"}
-			}),
-			Call: func() registry.Call {
-				n++
-				c := example
-				c.RunID, c.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
-				return c
+			Fail: func(ticket registry.Ticket) {
+				server.Change(ticket.ProviderID, func(task *tripotest.Task) { task.Status, task.ErrorCode = "failed", 2008 })
 			},
-			Finish:   func(ticket registry.Ticket) { server.Finish(ticket.ProviderID) },
-			Received: func() int { return len(server.Tasks()) },
-		}
+		}.Of(server, call(t, p, "text_to_model", map[string]any{"prompt": "a chair"}))
 	})
 }
 

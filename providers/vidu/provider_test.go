@@ -95,27 +95,13 @@ func TestContracts(t *testing.T) {
 	registrytest.TestSubmitter(t, func(t *testing.T) registrytest.SubmitterSetup {
 		server, line := vidutest.New(t), registrytest.NewLine(t, nil)
 		p := provider(t, server, line.Client())
-		n := 0
-		change := func(f func(*vidutest.Task)) func(registry.Ticket) {
-			return func(ticket registry.Ticket) { server.Change(ticket.ProviderID, f) }
-		}
 		return registrytest.SubmitterSetup{
 			Submitter: p, Line: line, Secret: vidutest.Key, Restart: func() registry.Submitter { return provider(t, server, line.Client()) },
-			Work:   change(func(task *vidutest.Task) { task.State = "processing" }),
-			Fail:   change(func(task *vidutest.Task) { task.State, task.ErrCode = "failed", "CreationPolicyViolation" }),
-			Puzzle: change(func(task *vidutest.Task) { task.State = "dreaming" }),
-			Hollow: change(func(task *vidutest.Task) { task.State = "success" }),
-			Expire: change(func(task *vidutest.Task) { task.State, task.Made = "success", []string{server.URL + "/made/expired"} }),
-			Report: func(ticket registry.Ticket) registry.CallbackRequest { return report(t, ticket.ProviderID) },
-			Call: func() registry.Call {
-				n++
-				c := call(t, p, "vidu.text2video", map[string]any{"prompt": "a cat"})
-				c.RunID, c.Handle = fmt.Sprint("run-", n), fmt.Sprint("handle-", n)
-				return c
+			Fail: func(ticket registry.Ticket) {
+				server.Change(ticket.ProviderID, func(task *vidutest.Task) { task.State, task.ErrCode = "failed", "CreationPolicyViolation" })
 			},
-			Finish:   func(ticket registry.Ticket) { server.Finish(ticket.ProviderID) },
-			Received: func() int { return len(server.Tasks()) },
-		}
+			Report: func(ticket registry.Ticket) registry.CallbackRequest { return report(t, ticket.ProviderID) },
+		}.Of(server, call(t, p, "vidu.text2video", map[string]any{"prompt": "a cat"}))
 	})
 }
 

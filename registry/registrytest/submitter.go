@@ -45,6 +45,32 @@ type SubmitterSetup struct {
 	Report func(registry.Ticket) registry.CallbackRequest
 }
 
+// Jobs are those of a simulator of a service, by their ids; see upstreamtest.Jobs.
+type Jobs interface {
+	Jobs() []string
+	Work(id string)
+	Finish(id string)
+	Puzzle(id string)
+	Hollow(id string)
+	Expire(id string)
+}
+
+// Of is the setup with what the simulator of its service does, and with calls like an example.
+func (s SubmitterSetup) Of(jobs Jobs, example registry.Call) SubmitterSetup {
+	of := func(do func(id string)) func(registry.Ticket) {
+		return func(ticket registry.Ticket) { do(ticket.ProviderID) }
+	}
+	s.Work, s.Finish, s.Puzzle, s.Hollow, s.Expire = of(jobs.Work), of(jobs.Finish), of(jobs.Puzzle), of(jobs.Hollow), of(jobs.Expire)
+	s.Received = func() int { return len(jobs.Jobs()) }
+	n := 0
+	s.Call = func() registry.Call {
+		n++
+		example.RunID, example.Handle = "run-"+strconv.Itoa(n), "handle-"+strconv.Itoa(n)
+		return example
+	}
+	return s
+}
+
 // TestSubmitter is what every Submitter must pass, with what the optional extras it has promise. setup
 // is called for each part.
 func TestSubmitter(t *testing.T, setup func(t *testing.T) SubmitterSetup) {

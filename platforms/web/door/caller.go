@@ -89,11 +89,11 @@ func SessionID(ctx context.Context) string {
 	return c.session.ID
 }
 
-// Budget is what the runs of the request of ctx draw on: that of the API key it came with, where that has a
-// spending limit.
+// Budget is what the runs of the request of ctx draw on: that of the API key it came with, where that is limited or an agent's. An agent's has no limit
+// where its key has none; its name tells providers that nothing of an operator is in the call.
 func Budget(ctx context.Context) runs.Budget {
 	c, ok := callerOf(ctx)
-	if !ok || c.key.SpendLimit == 0 {
+	if !ok || c.kind != limitedKey && c.kind != agentKey {
 		return runs.Budget{}
 	}
 	return runs.Budget{Name: c.key.Budget(), Limit: billing.NanoUSD(c.key.SpendLimit)}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +46,7 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // them before the first request, or with Do.
 type Server struct {
 	*upstreamtest.Server
+	*upstreamtest.Kept[Run]
 	Deployments, Workflows, Machines []map[string]any
 	Versions                         map[string]map[string]any // by "workflow/number"
 	Prices                           map[string]any
@@ -54,15 +54,13 @@ type Server struct {
 	Quiet                            bool // no webhook is sent by itself; a test sends what Report gives
 
 	t     testing.TB
-	mu    sync.Mutex
-	runs  []*Run
 	files map[string][]byte
 	reads map[string]int // requests by path
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t, Versions: map[string]map[string]any{}, files: map[string][]byte{}, reads: map[string]int{}}
+	s := &Server{Kept: upstreamtest.NewKept(t, func(job *Run) string { return job.ID }), t: t, Versions: map[string]map[string]any{}, files: map[string][]byte{}, reads: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/deployments", func(w http.ResponseWriter, r *http.Request) {
 		fluid := r.URL.Query().Get("is_fluid") == "true" // no without it
@@ -89,8 +87,8 @@ func (s *Server) BaseURL() string { return s.URL + "/api" }
 
 // Do changes what the server has while nobody reads it.
 func (s *Server) Do(change func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	change()
 }
 
@@ -101,43 +99,31 @@ func Refuse(status int, text any) upstreamtest.Fault {
 
 // Reads counts the requests of a path.
 func (s *Server) Reads(path string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.reads[path]
 }
 
 // File stores a file and gives its address.
 func (s *Server) File(name string, content []byte) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.files[name] = content
 	return s.URL + "/files/" + name
 }
 
 // Runs lists all runs, oldest first.
-func (s *Server) Runs() []Run {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Run, len(s.runs))
-	for i, r := range s.runs {
-		list[i] = *r
-	}
-	return list
-}
+func (s *Server) Runs() []Run { return s.List() }
 
 // Change moves a run on and reports it by its webhook: any change where the run asked for those, else only
 // its end.
 func (s *Server) Change(id string, change func(*Run)) {
-	s.mu.Lock()
-	r := s.find(id)
-	if r == nil {
-		s.mu.Unlock()
-		s.t.Errorf("there is no run %s", id)
-		return
-	}
-	change(r)
-	copied, quiet := *r, s.Quiet
-	s.mu.Unlock()
+	var copied Run
+	var quiet bool
+	s.Kept.Change(id, func(r *Run) {
+		change(r)
+		copied, quiet = *r, s.Quiet
+	})
 	if !quiet && copied.Webhook != "" && (copied.Intermediate || over(copied.Status)) {
 		s.report(copied)
 	}
@@ -152,7 +138,7 @@ func (s *Server) report(r Run) {
 	body := s.said(r)
 	for attempt := 1; attempt <= 3; attempt++ {
 		res, err := http.Post(r.Webhook, "application/json", bytes.NewReader(body))
-		s.Do(func() { s.find(r.ID).Attempts = attempt })
+		s.Do(func() { s.Find(r.ID).Attempts = attempt })
 		if err != nil {
 			continue
 		}
@@ -165,10 +151,10 @@ func (s *Server) report(r Run) {
 
 // guard counts requests and asks for the key.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request) bool {
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.reads[r.URL.Path]++
 	down := s.Down
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	switch {
 	case down:
 		detail(w, http.StatusServiceUnavailable, "Service Unavailable")
@@ -187,8 +173,8 @@ func detail(w http.ResponseWriter, status int, text any) {
 // list gives a page of a list, or all of it where no size is given: a parameter of another name is not looked at.
 func (s *Server) list(size string, all func() []map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
 		list := all()
 		if !r.URL.Query().Has(size) {
 			upstreamtest.WriteJSON(w, http.StatusOK, append([]map[string]any{}, list...))
@@ -206,20 +192,13 @@ func (s *Server) list(size string, all func() []map[string]any) http.HandlerFunc
 }
 
 func (s *Server) version(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if v, known := s.Versions[r.PathValue("id")+"/"+r.PathValue("n")]; known {
 		upstreamtest.WriteJSON(w, http.StatusOK, v)
 		return
 	}
 	detail(w, http.StatusNotFound, "Workflow version not found")
-}
-
-func (s *Server) find(id string) *Run {
-	if i := slices.IndexFunc(s.runs, func(r *Run) bool { return r.ID == id }); i >= 0 {
-		return s.runs[i]
-	}
-	return nil
 }
 
 func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
@@ -237,8 +216,8 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 		detail(w, http.StatusUnprocessableEntity, []any{map[string]any{"loc": []any{"body"}, "msg": err.Error(), "type": "json_invalid"}})
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	i := slices.IndexFunc(s.Deployments, func(one map[string]any) bool { return one["id"] == body.DeploymentID })
 	if i < 0 {
 		detail(w, http.StatusNotFound, "Deployment not found")
@@ -248,7 +227,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 		ID: uuid.NewString(), DeploymentID: body.DeploymentID, WorkflowID: fmt.Sprint(s.Deployments[i]["workflow_id"]), Status: "not-started",
 		Inputs: body.Inputs, Webhook: body.Webhook, Intermediate: body.Intermediate, GPU: "A10G",
 	}
-	s.runs = append(s.runs, run)
+	s.All = append(s.All, run)
 	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"run_id": run.ID})
 }
 
@@ -267,9 +246,9 @@ func (r Run) view() map[string]any {
 }
 
 func (s *Server) run(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if run := s.find(r.PathValue("id")); run != nil {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if run := s.Find(r.PathValue("id")); run != nil {
 		upstreamtest.WriteJSON(w, http.StatusOK, run.view())
 		return
 	}
@@ -278,21 +257,21 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 
 // workflowRuns lists the newest first.
 func (s *Server) workflowRuns(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	views := []any{}
-	for i := len(s.runs) - 1; i >= 0; i-- {
-		if s.runs[i].WorkflowID == r.PathValue("id") {
-			views = append(views, s.runs[i].view())
+	for i := len(s.All) - 1; i >= 0; i-- {
+		if s.All[i].WorkflowID == r.PathValue("id") {
+			views = append(views, s.All[i].view())
 		}
 	}
 	upstreamtest.WriteJSON(w, http.StatusOK, views)
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	run := s.find(r.PathValue("id"))
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	run := s.Find(r.PathValue("id"))
 	switch {
 	case run == nil:
 		detail(w, http.StatusNotFound, "Run not found")
@@ -321,23 +300,14 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
+	s.Mu.Lock()
 	content, known := s.files[r.PathValue("name")]
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if !known {
 		w.WriteHeader(http.StatusForbidden) // as addresses that have expired
 		return
 	}
 	w.Write(content)
-}
-
-// Jobs lists the ids of all runs, oldest first.
-func (s *Server) Jobs() []string {
-	var ids []string
-	for _, r := range s.Runs() {
-		ids = append(ids, r.ID)
-	}
-	return ids
 }
 
 // Work lets a run be worked on.
@@ -362,9 +332,9 @@ func (s *Server) Puzzle(id string) { s.Change(id, func(r *Run) { r.Status = "dre
 
 // Stopped reports whether a run was canceled.
 func (s *Server) Stopped(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.find(id).Status == "cancelled"
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return s.Find(id).Status == "cancelled"
 }
 
 // end lets a run succeed after so many seconds, with one picture at an address unless that is empty.
@@ -378,9 +348,9 @@ func (s *Server) end(id string, seconds json.Number, address string) {
 
 // Report is the webhook about a run as it stands; the service signs none.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := *s.find(id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	r := *s.Find(id)
 	return upstreamtest.Report{Address: r.Webhook, At: time.Now(), Body: s.said(r)}, true
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -60,26 +59,17 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
+	*upstreamtest.Kept[Request]
 	// Estimate is the answer to how much a call costs; nil: this account is not told.
 	Estimate map[string]any
 
-	t        testing.TB
-	input    *jsonschema.Schema
-	mu       sync.Mutex
-	requests []*Request
+	t     testing.TB
+	input *jsonschema.Schema
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(description))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("https://schema.invalid/", document); err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{t: t, input: c.MustCompile("https://schema.invalid/#/components/schemas/Input")}
+	s := &Server{Kept: upstreamtest.NewKept(t, func(job *Request) string { return job.ID }), t: t, input: upstreamtest.Schema(t, description, "/components/schemas/Input")}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/models", s.catalogue)
 	mux.HandleFunc("GET /v2/models/{provider}/{model}/openapi.json", s.describe)
@@ -184,9 +174,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, known := range s.requests {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	for _, known := range s.All {
 		if known.key == key && !bytes.Equal(known.body, raw) {
 			refuse(w, http.StatusConflict, "invalid_input")
 			return
@@ -197,11 +187,11 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	made := &Request{ID: uuid.NewString(), Status: "IN_QUEUE", Position: len(s.requests), key: key, body: raw}
+	made := &Request{ID: uuid.NewString(), Status: "IN_QUEUE", Position: len(s.All), key: key, body: raw}
 	if err := json.Unmarshal(raw, &made.Input); err != nil {
 		s.t.Error(err)
 	}
-	s.requests = append(s.requests, made)
+	s.All = append(s.All, made)
 	s.created(w, made)
 }
 
@@ -214,22 +204,13 @@ func (s *Server) created(w http.ResponseWriter, r *Request) {
 
 // with finds a request and holds the lock while do answers.
 func (s *Server) with(w http.ResponseWriter, r *http.Request, do func(*Request)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if found := s.find(r.PathValue("id")); found != nil {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if found := s.Find(r.PathValue("id")); found != nil {
 		do(found)
 		return
 	}
 	refuse(w, http.StatusNotFound, "request_not_found")
-}
-
-func (s *Server) find(id string) *Request {
-	for _, r := range s.requests {
-		if r.ID == id {
-			return r
-		}
-	}
-	return nil
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
@@ -276,27 +257,7 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 // Requests lists all requests, oldest first.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Request, len(s.requests))
-	for i, r := range s.requests {
-		list[i] = *r
-	}
-	return list
-}
-
-// Change moves a request on.
-func (s *Server) Change(id string, change func(*Request)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := s.find(id)
-	if found == nil {
-		s.t.Errorf("there is no request %s", id)
-		return
-	}
-	change(found)
-}
+func (s *Server) Requests() []Request { return s.List() }
 
 func (s *Server) completed(id, credits string, result any) {
 	s.Change(id, func(r *Request) { r.Status, r.Credits, r.Result = "COMPLETED", credits, result })
@@ -312,15 +273,6 @@ func (s *Server) Finish(id string) { s.completed(id, "4.22", s.picture("/files/a
 // Refuse lets a request fail, for its content.
 func (s *Server) Refuse(id string) {
 	s.Change(id, func(r *Request) { r.Status, r.Error = "COMPLETED", "content_policy_violation" })
-}
-
-// Jobs lists the ids of all requests, oldest first.
-func (s *Server) Jobs() []string {
-	var ids []string
-	for _, r := range s.Requests() {
-		ids = append(ids, r.ID)
-	}
-	return ids
 }
 
 // Work lets a request be worked on.
@@ -340,9 +292,9 @@ func (s *Server) Puzzle(id string) { s.Change(id, func(r *Request) { r.Status = 
 
 // Stopped reports whether a request was canceled.
 func (s *Server) Stopped(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.find(id).Error == "cancelled"
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return s.Find(id).Error == "cancelled"
 }
 
 // Report is none: the service sends no webhooks.

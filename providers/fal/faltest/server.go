@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -72,27 +71,18 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
+	*upstreamtest.Kept[Request]
 	Unit string // by which the model is priced, at half a dollar; empty: it has no price
 
-	t        testing.TB
-	input    *jsonschema.Schema
-	mu       sync.Mutex
-	key      ed25519.PrivateKey // of webhooks
-	requests []*Request
+	t     testing.TB
+	input *jsonschema.Schema
+	key   ed25519.PrivateKey // of webhooks
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(description))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("https://schema.invalid/", document); err != nil {
-		t.Fatal(err)
-	}
 	seed := sha256.Sum256([]byte(t.Name()))
-	s := &Server{t: t, input: c.MustCompile("https://schema.invalid/#/components/schemas/SketchFastInput"), key: ed25519.NewKeyFromSeed(seed[:])}
+	s := &Server{Kept: upstreamtest.NewKept(t, func(job *Request) string { return job.ID }), t: t, input: upstreamtest.Schema(t, description, "/components/schemas/SketchFastInput"), key: ed25519.NewKeyFromSeed(seed[:])}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /queue/"+Model, s.create)
 	mux.HandleFunc("GET /queue/fal-ai/sketch/requests/{id}/status", s.status)
@@ -160,10 +150,10 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(raw, &input); err != nil {
 		s.t.Error(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	made := &Request{ID: uuid.NewString(), Status: "IN_QUEUE", Position: len(s.requests), Input: input, Webhook: r.URL.Query().Get("fal_webhook")}
-	s.requests = append(s.requests, made)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	made := &Request{ID: uuid.NewString(), Status: "IN_QUEUE", Position: len(s.All), Input: input, Webhook: r.URL.Query().Get("fal_webhook")}
+	s.All = append(s.All, made)
 	address := s.QueueURL() + "/fal-ai/sketch/requests/" + made.ID
 	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{
 		"request_id": made.ID, "response_url": address, "status_url": address + "/status", "cancel_url": address + "/cancel", "queue_position": made.Position, "status": "IN_QUEUE",
@@ -172,22 +162,13 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 
 // with finds a request and holds the lock while do answers.
 func (s *Server) with(w http.ResponseWriter, r *http.Request, do func(*Request)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if found := s.find(r.PathValue("id")); found != nil {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if found := s.Find(r.PathValue("id")); found != nil {
 		do(found)
 		return
 	}
 	upstreamtest.WriteJSON(w, http.StatusNotFound, map[string]any{"detail": "Request not found"})
-}
-
-func (s *Server) find(id string) *Request {
-	for _, r := range s.requests {
-		if r.ID == id {
-			return r
-		}
-	}
-	return nil
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
@@ -236,27 +217,7 @@ func (s *Server) jwks(w http.ResponseWriter, _ *http.Request) {
 }
 
 // Requests lists all requests, oldest first.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Request, len(s.requests))
-	for i, r := range s.requests {
-		list[i] = *r
-	}
-	return list
-}
-
-// Change moves a request on.
-func (s *Server) Change(id string, change func(*Request)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := s.find(id)
-	if found == nil {
-		s.t.Errorf("there is no request %s", id)
-		return
-	}
-	change(found)
-}
+func (s *Server) Requests() []Request { return s.List() }
 
 // Finish lets a request succeed with one picture after two seconds of work.
 func (s *Server) Finish(id string) {
@@ -271,15 +232,6 @@ func (s *Server) Refuse(id string) {
 	s.Change(id, func(r *Request) {
 		r.Status, r.Failure, r.Result = "COMPLETED", http.StatusUnprocessableEntity, detail("content_policy_violation", "body", "prompt")
 	})
-}
-
-// Jobs lists the ids of all requests, oldest first.
-func (s *Server) Jobs() []string {
-	var ids []string
-	for _, r := range s.Requests() {
-		ids = append(ids, r.ID)
-	}
-	return ids
 }
 
 // Work lets a request be worked on.
@@ -311,17 +263,17 @@ func (s *Server) Puzzle(id string) { s.Change(id, func(r *Request) { r.Status = 
 
 // Stopped reports whether a request was canceled.
 func (s *Server) Stopped(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.find(id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	r := s.Find(id)
 	return r.Status == "COMPLETED" && r.Failure != 0
 }
 
 // Report is the webhook about a request that is over; the service sends no others.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found, status, key := s.find(id), "OK", s.key
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	found, status, key := s.Find(id), "OK", s.key
 	if found.Failure != 0 {
 		status = "ERROR"
 	}
@@ -341,16 +293,16 @@ func (s *Server) Report(id string) (upstreamtest.Report, bool) {
 
 // Renew changes the key of webhooks.
 func (s *Server) Renew() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	seed := sha256.Sum256([]byte(s.t.Name() + " renewed"))
 	s.key = ed25519.NewKeyFromSeed(seed[:])
 }
 
 // signing is the key of webhooks.
 func (s *Server) signing() ed25519.PrivateKey {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return s.key
 }
 

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -84,16 +83,15 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
-	t           testing.TB
-	mu          sync.Mutex
-	predictions []*Prediction
-	secret      string
-	inputs      map[string]*jsonschema.Schema // by version
+	*upstreamtest.Kept[Prediction]
+	t      testing.TB
+	secret string
+	inputs map[string]*jsonschema.Schema // by version
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t, secret: Secret, inputs: map[string]*jsonschema.Schema{SketchVersion: compile(t, sketchSchemas), ProseVersion: compile(t, proseSchemas)}}
+	s := &Server{Kept: upstreamtest.NewKept(t, func(job *Prediction) string { return job.ID }), t: t, secret: Secret, inputs: map[string]*jsonschema.Schema{SketchVersion: compile(t, sketchSchemas), ProseVersion: compile(t, proseSchemas)}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models/{owner}/{name}", s.model)
 	mux.HandleFunc("GET /v1/models/painter/sketch/versions/{version}", s.version)
@@ -108,15 +106,7 @@ func New(t testing.TB) *Server {
 }
 
 func compile(t testing.TB, schemas string) *jsonschema.Schema {
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"components": {"schemas": ` + schemas + `}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("https://schema.invalid/", document); err != nil {
-		t.Fatal(err)
-	}
-	return c.MustCompile("https://schema.invalid/#/components/schemas/Input")
+	return upstreamtest.Schema(t, `{"components": {"schemas": `+schemas+`}}`, "/components/schemas/Input")
 }
 
 // BaseURL is the address of the API.
@@ -182,14 +172,14 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusBadRequest, "the body is not valid")
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if wrong := s.check(body.Version, raw, body.Events); wrong != "" {
 		problem(w, http.StatusUnprocessableEntity, wrong)
 		return
 	}
-	p := &Prediction{ID: fmt.Sprintf("p%025d", len(s.predictions)), Version: body.Version, Status: "starting", Input: body.Input, Webhook: body.Webhook, Events: body.Events}
-	s.predictions = append(s.predictions, p)
+	p := &Prediction{ID: fmt.Sprintf("p%025d", len(s.All)), Version: body.Version, Status: "starting", Input: body.Input, Webhook: body.Webhook, Events: body.Events}
+	s.All = append(s.All, p)
 	upstreamtest.WriteJSON(w, http.StatusCreated, p.view())
 }
 
@@ -217,19 +207,10 @@ func (s *Server) check(version string, raw []byte, events []any) string {
 	return ""
 }
 
-func (s *Server) find(id string) *Prediction {
-	for _, p := range s.predictions {
-		if p.ID == id {
-			return p
-		}
-	}
-	return nil
-}
-
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.find(r.PathValue("id")); p != nil {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if p := s.Find(r.PathValue("id")); p != nil {
 		upstreamtest.WriteJSON(w, http.StatusOK, p.view())
 		return
 	}
@@ -237,9 +218,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.find(r.PathValue("id"))
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	p := s.Find(r.PathValue("id"))
 	if p == nil {
 		problem(w, http.StatusNotFound, "The requested resource could not be found.")
 		return
@@ -251,55 +232,26 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) webhookSecret(w http.ResponseWriter, _ *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"key": s.secret})
 }
 
 // Renew changes the secret of webhooks.
 func (s *Server) Renew() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.secret = NewSecret
 }
 
 // Predictions lists all predictions, oldest first.
-func (s *Server) Predictions() []Prediction {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Prediction, len(s.predictions))
-	for i, p := range s.predictions {
-		list[i] = *p
-	}
-	return list
-}
-
-// Change moves a prediction on.
-func (s *Server) Change(id string, change func(*Prediction)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.find(id)
-	if p == nil {
-		s.t.Errorf("there is no prediction %s", id)
-		return
-	}
-	change(p)
-}
+func (s *Server) Predictions() []Prediction { return s.List() }
 
 // Finish lets a prediction succeed with one picture after two and a half seconds of work.
 func (s *Server) Finish(id string) {
 	s.Change(id, func(p *Prediction) {
 		p.Status, p.Seconds, p.Output = "succeeded", 2.5, []string{s.URL + "/files/out-0.webp"}
 	})
-}
-
-// Jobs lists the ids of all predictions, oldest first.
-func (s *Server) Jobs() []string {
-	var ids []string
-	for _, p := range s.Predictions() {
-		ids = append(ids, p.ID)
-	}
-	return ids
 }
 
 // Work lets a prediction be worked on.
@@ -329,16 +281,16 @@ func (s *Server) Puzzle(id string) { s.Change(id, func(p *Prediction) { p.Status
 
 // Stopped reports whether a prediction was canceled.
 func (s *Server) Stopped(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.find(id).Status == "canceled"
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return s.Find(id).Status == "canceled"
 }
 
 // Report is the webhook about a prediction as it stands, signed with the account's secret of now.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, secret := s.find(id), s.secret
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	p, secret := s.Find(id), s.secret
 	body, err := json.Marshal(p.view())
 	if err != nil {
 		s.t.Error(err)

@@ -107,7 +107,7 @@ func (s *Server) checkReferences(body map[string]any) int {
 	}
 	for _, field := range []string{"original_model_task_id", "draft_model_task_id"} {
 		if id, given := body[field].(string); given {
-			if source := s.find(id); source == nil || source.Status != "success" {
+			if source := s.Find(id); source == nil || source.Status != "success" {
 				return 2006
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -59,16 +58,14 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
-	t        testing.TB
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at each change
-	tasks    []*Task
+	*upstreamtest.Kept[Task]
+	changed  chan struct{}     // closed and replaced at each change
 	pictures map[string]string // format by token
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t, changed: make(chan struct{}), pictures: map[string]string{}}
+	s := &Server{Kept: upstreamtest.NewKept(t, func(job *Task) string { return job.ID }), changed: make(chan struct{}), pictures: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v2/openapi/task", s.create)
 	mux.HandleFunc("GET /v2/openapi/task/{id}", s.get)
@@ -119,26 +116,26 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, 1003)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if code := s.check(body); code != 0 {
 		refuse(w, http.StatusBadRequest, code)
 		return
 	}
-	if running := slices.DeleteFunc(slices.Clone(s.tasks), (*Task).over); len(running) >= mostAtOnce {
+	if running := slices.DeleteFunc(slices.Clone(s.All), (*Task).over); len(running) >= mostAtOnce {
 		refuse(w, http.StatusTooManyRequests, 2000)
 		return
 	}
-	task := &Task{ID: uuid.NewString(), Type: body["type"].(string), Status: "queued", Queue: len(s.tasks), Body: body, Output: map[string]any{}, Credits: 25}
-	s.tasks = append(s.tasks, task)
+	task := &Task{ID: uuid.NewString(), Type: body["type"].(string), Status: "queued", Queue: len(s.All), Body: body, Output: map[string]any{}, Credits: 25}
+	s.All = append(s.All, task)
 	s.wake()
 	good(w, map[string]any{"task_id": task.ID})
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if task := s.find(r.PathValue("id")); task != nil {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if task := s.Find(r.PathValue("id")); task != nil {
 		good(w, task.view())
 		return
 	}
@@ -154,14 +151,14 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow()
 	ctx := conn.CloseRead(r.Context())
 	for {
-		s.mu.Lock()
-		task, changed := s.find(r.PathValue("id")), s.changed
+		s.Mu.Lock()
+		task, changed := s.Find(r.PathValue("id")), s.changed
 		var view map[string]any
 		over := task == nil
 		if task != nil {
 			view, over = task.view(), task.over()
 		}
-		s.mu.Unlock()
+		s.Mu.Unlock()
 		if view != nil && wsjson.Write(ctx, conn, view) != nil {
 			return
 		}
@@ -190,20 +187,11 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, 2004)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	token := uuid.NewString()
 	s.pictures[token] = kind
 	good(w, map[string]any{"image_token": token})
-}
-
-func (s *Server) find(id string) *Task {
-	for _, t := range s.tasks {
-		if t.ID == id {
-			return t
-		}
-	}
-	return nil
 }
 
 // wake tells everybody who watches; the lock is held.
@@ -213,27 +201,14 @@ func (s *Server) wake() {
 }
 
 // Tasks lists all tasks, oldest first.
-func (s *Server) Tasks() []Task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Task, len(s.tasks))
-	for i, t := range s.tasks {
-		list[i] = *t
-	}
-	return list
-}
+func (s *Server) Tasks() []Task { return s.List() }
 
 // Change moves a task on.
 func (s *Server) Change(id string, change func(*Task)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	task := s.find(id)
-	if task == nil {
-		s.t.Errorf("there is no task %s", id)
-		return
-	}
-	change(task)
-	s.wake()
+	s.Kept.Change(id, func(task *Task) {
+		change(task)
+		s.wake()
+	})
 }
 
 // Finish lets a task succeed with a model and its rendered picture.
@@ -242,15 +217,6 @@ func (s *Server) Finish(id string) {
 		t.Status, t.Progress, t.Queue = "success", 100, -1
 		t.Output = map[string]any{"pbr_model": s.URL + "/made/" + id + ".glb?sig=x", "rendered_image": s.URL + "/made/" + id + ".webp?sig=x"}
 	})
-}
-
-// Jobs lists the ids of all tasks, oldest first.
-func (s *Server) Jobs() []string {
-	var ids []string
-	for _, task := range s.Tasks() {
-		ids = append(ids, task.ID)
-	}
-	return ids
 }
 
 // Work lets a task be worked on.

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,14 +43,13 @@ var _ upstreamtest.Jobs = (*Server)(nil)
 // Server is the service.
 type Server struct {
 	*upstreamtest.Server
-	t     testing.TB
-	mu    sync.Mutex
-	tasks []*Task
+	*upstreamtest.Kept[Task]
+	t testing.TB
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t}
+	s := &Server{Kept: upstreamtest.NewKept(t, func(job *Task) string { return job.ID }), t: t}
 	mux := http.NewServeMux()
 	for path := range kinds {
 		mux.HandleFunc("POST /ent/v2/"+path, s.create(path))
@@ -120,10 +118,10 @@ func (s *Server) create(path string) http.HandlerFunc {
 			refuse(w, http.StatusBadRequest, code)
 			return
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		task := &Task{ID: strconv.Itoa(800_000_000 + len(s.tasks)), Path: path, State: "created", Body: body, Credits: 60, At: time.Now()}
-		s.tasks = append(s.tasks, task)
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		task := &Task{ID: strconv.Itoa(800_000_000 + len(s.All)), Path: path, State: "created", Body: body, Credits: 60, At: time.Now()}
+		s.All = append(s.All, task)
 		upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"task_id": task.ID, "state": task.State, "model": body["model"], "payload": body["payload"], "credits": 60, "created_at": task.At})
 	}
 }
@@ -204,19 +202,10 @@ func (t *Task) view() map[string]any {
 	return view
 }
 
-func (s *Server) find(id string) *Task {
-	for _, t := range s.tasks {
-		if t.ID == id {
-			return t
-		}
-	}
-	return nil
-}
-
 func (s *Server) creations(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if task := s.find(r.PathValue("id")); task != nil {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if task := s.Find(r.PathValue("id")); task != nil {
 		upstreamtest.WriteJSON(w, http.StatusOK, task.view())
 		return
 	}
@@ -225,8 +214,8 @@ func (s *Server) creations(w http.ResponseWriter, r *http.Request) {
 
 // list gives the newest first, page by page.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	q := r.URL.Query()
 	size, err := strconv.Atoi(q.Get("pager.pagesz"))
 	from, err2 := time.Parse(time.RFC3339, q.Get("created_at.from"))
@@ -236,22 +225,22 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var views []any
-	for i := len(s.tasks) - 1 - skip; i >= 0 && len(views) < size; i-- {
-		if s.tasks[i].At.After(from) {
-			views = append(views, s.tasks[i].view())
+	for i := len(s.All) - 1 - skip; i >= 0 && len(views) < size; i-- {
+		if s.All[i].At.After(from) {
+			views = append(views, s.All[i].view())
 		}
 	}
 	next := ""
-	if skip+size < len(s.tasks) {
+	if skip+size < len(s.All) {
 		next = strconv.Itoa(skip + size)
 	}
 	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"tasks": views, "next_page_token": next})
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	task := s.find(r.PathValue("id"))
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	task := s.Find(r.PathValue("id"))
 	switch {
 	case task == nil:
 		refuse(w, http.StatusNotFound, "TaskNotFound")
@@ -264,40 +253,11 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 // Tasks lists all tasks, oldest first.
-func (s *Server) Tasks() []Task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Task, len(s.tasks))
-	for i, t := range s.tasks {
-		list[i] = *t
-	}
-	return list
-}
-
-// Change moves a task on.
-func (s *Server) Change(id string, change func(*Task)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	task := s.find(id)
-	if task == nil {
-		s.t.Errorf("there is no task %s", id)
-		return
-	}
-	change(task)
-}
+func (s *Server) Tasks() []Task { return s.List() }
 
 // Finish lets a task succeed with one video.
 func (s *Server) Finish(id string) {
 	s.Change(id, func(t *Task) { t.State, t.Made = "success", []string{s.URL + "/made/" + id + ".mp4"} })
-}
-
-// Jobs lists the ids of all tasks, oldest first.
-func (s *Server) Jobs() []string {
-	var ids []string
-	for _, task := range s.Tasks() {
-		ids = append(ids, task.ID)
-	}
-	return ids
 }
 
 // Work lets a task be worked on.
@@ -322,16 +282,16 @@ func (s *Server) Puzzle(id string) { s.Change(id, func(t *Task) { t.State = "dre
 
 // Stopped reports whether a task was canceled.
 func (s *Server) Stopped(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.find(id).State == "canceled"
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return s.Find(id).State == "canceled"
 }
 
 // Report is the callback about a task as it stands, signed with the account's key.
 func (s *Server) Report(id string) (upstreamtest.Report, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	task := s.find(id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	task := s.Find(id)
 	address, _ := task.Body["callback_url"].(string)
 	body, err := json.Marshal(task.view())
 	if err != nil {
