@@ -101,9 +101,10 @@ func (p *person) write(ctx context.Context, tg *telegramtest.Server, pause time.
 // order places orders at random processes. One that was begun is repeated, with its key, until it is answered.
 func (k *customer) order(ctx context.Context, at []*process, pause time.Duration) {
 	again := time.NewTicker(pause)
+	end, _ := ctx.Deadline()
 	for n := 0; ctx.Err() == nil; n++ {
 		once := fmt.Sprintf("%s-%d", k.name, n)
-		for k.orders[once] == "" {
+		for k.orders[once] = ""; k.orders[once] == "" && time.Now().Before(end.Add(rest)); { // one that is never answered is lost
 			<-again.C
 			k.orders[once] = k.place(at[k.rng.IntN(len(at))], once, 64+n%64)
 		}

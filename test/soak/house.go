@@ -22,7 +22,6 @@ import (
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/internal/assets/bucket/buckettest"
 	"github.com/signalbox/signalbox/internal/postgres"
-	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
 	"github.com/signalbox/signalbox/test/bench/program"
 	"github.com/signalbox/signalbox/workflows/workflowstest"
@@ -58,10 +57,7 @@ func newHouse(ctx context.Context, t testing.TB, o options, out io.Writer) (h *h
 			err = errors.Join(err, h.close())
 		}
 	}()
-	if h.dir, err = os.MkdirTemp(postgrestest.ScratchDir(), "sbsoak"); err != nil {
-		return h, err
-	}
-	if err := os.Chmod(h.dir, 0o711); err != nil { // the database may belong to another user
+	if h.dir, err = program.Folder("sbsoak"); err != nil {
 		return h, err
 	}
 	binary, err := build(ctx, o, h.dir)
@@ -176,8 +172,7 @@ func (p *process) keep(ctx context.Context) {
 		select {
 		case <-over:
 		case <-ctx.Done():
-			p.Stop()
-			<-over
+			_ = p.Stop() // it may just have been killed
 			return
 		}
 		if !p.wasKilled() {

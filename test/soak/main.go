@@ -34,6 +34,10 @@ func main() {
 	flag.StringVar(&o.program, "program", "", "the built program, with a clock that is off by -skew; empty: it is built")
 	flag.Uint64Var(&o.seed, "seed", o.seed, "of what is random")
 	flag.Parse()
+	if o.processes < 2 {
+		fmt.Fprintln(os.Stderr, "soak: -processes: want 2 or more, the first is never killed")
+		os.Exit(2)
+	}
 	if err := run(ctx, o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)

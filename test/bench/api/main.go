@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ import (
 	"os/signal"
 	"slices"
 	"time"
+
+	"github.com/signalbox/signalbox/test/bench/program"
 )
 
 func main() {
@@ -43,16 +46,16 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if *bare != "" {
 		return serveBare(ctx, *bare, out)
 	}
-	dir, err := os.MkdirTemp("", "signalbox-bench-")
+	dir, err := program.Folder("sbapi")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	h, err := startHouse(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer h.stop()
+	defer func() { err = errors.Join(err, h.stop()) }()
 	low := false
 	for _, name := range []string{caseTools, caseRun, caseFile} {
 		ratio, err := h.compare(ctx, out, name, *clients, *rounds, time.Duration(*seconds*float64(time.Second)))
@@ -69,7 +72,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // compare lets the two take turns at answering the same request.
 func (h *house) compare(ctx context.Context, out io.Writer, name string, clients, rounds int, length time.Duration) (float64, error) {
-	ours, bare := load{address: h.api, request: h.requests[name]}, load{address: h.bare, request: requestFor(h.bare, "/"+name, "")}
+	ours, bare := load{address: h.api.Address, request: h.requests[name]}, load{address: h.bare.Address, request: requestFor(h.bare.Address, "/"+name, "")}
 	var ratios, rates []float64
 	for range rounds {
 		floor, err := bare.run(ctx, clients, length)

@@ -5,16 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/test/bench/program"
+	"github.com/signalbox/signalbox/users"
 )
 
 // command is what everybody sends.
@@ -165,23 +172,28 @@ func (c *discordCrowd) waits(ctx context.Context) ([]time.Duration, error) {
 
 // readersOfPages is people who have the conversation's page open, each with the command once.
 type readersOfPages struct {
-	page string
-	keys []string
-	mu   sync.Mutex
-	sent []time.Time
-	told []time.Time       // the first sign after that
-	said []map[string]bool // the messages of the house
+	readers []*reader
+	mu      sync.Mutex
+	sent    []time.Time
+	told    []time.Time       // the first sign after that
+	said    []map[string]bool // the messages of the house
 }
 
-func openPages(ctx context.Context, page string, n int) (*readersOfPages, error) {
-	c := &readersOfPages{page: page, sent: make([]time.Time, n), told: make([]time.Time, n), said: make([]map[string]bool, n)}
+func openPages(ctx context.Context, page *program.Process, n int) (*readersOfPages, error) {
+	c := &readersOfPages{sent: make([]time.Time, n), told: make([]time.Time, n), said: make([]map[string]bool, n)}
+	pool, err := postgres.Attach(ctx, filepath.Join(page.Dir, "postgres"))
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	people := users.New(pool, users.Config{})
 	for i := range n {
 		c.said[i] = map[string]bool{}
-		var made struct{ Key string }
-		if err := call(ctx, http.MethodPost, page+"/api/keys", adminToken, "application/json", fmt.Sprintf(`{"name":"reader%d"}`, i), &made); err != nil {
+		r, err := signIn(ctx, page, people, fmt.Sprint("reader", i))
+		if err != nil {
 			return nil, err
 		}
-		c.keys = append(c.keys, made.Key)
+		c.readers = append(c.readers, r)
 		if err := c.open(ctx, i); err != nil {
 			return nil, err
 		}
@@ -189,20 +201,86 @@ func openPages(ctx context.Context, page string, n int) (*readersOfPages, error)
 	return c, nil
 }
 
+// reader is a browser that is signed in.
+type reader struct {
+	home    string
+	session string // its cookie
+	token   string // of the page that it has open, for its forms
+}
+
+// signIn begins a session as the house does; so many at once it would not let in from one address.
+func signIn(ctx context.Context, page *program.Process, people *users.Store, name string) (*reader, error) {
+	key, err := page.NewKey(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	account, _, err := people.KeyOf(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{home: "http://" + page.Address}
+	if r.session, err = people.NewSession(ctx, users.Session{AccountID: account.ID, Way: "token"}); err != nil {
+		return nil, err
+	}
+	return r, r.look(ctx, "/chat")
+}
+
+var tokenInPage = regexp.MustCompile(`name="` + door.CSRFField + `" value="([^"]+)"`)
+
+// look opens a page that has a form.
+func (r *reader) look(ctx context.Context, path string) error {
+	res, err := r.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	found := tokenInPage.FindSubmatch(text)
+	if found == nil {
+		return fmt.Errorf("the page %s has no form", path)
+	}
+	r.token = string(found[1])
+	return nil
+}
+
+func (r *reader) get(ctx context.Context, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.home+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return r.answer(req)
+}
+
+func (r *reader) post(ctx context.Context, path string, form url.Values) (*http.Response, error) {
+	form.Set(door.CSRFField, r.token)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.home+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return r.answer(req)
+}
+
+// answer gives an answer that is as it should be.
+func (r *reader) answer(req *http.Request) (*http.Response, error) {
+	req.AddCookie(&http.Cookie{Name: "signalbox", Value: r.session})
+	res, err := http.DefaultClient.Do(req)
+	if err == nil && res.StatusCode >= 300 {
+		res.Body.Close()
+		err = fmt.Errorf("%s %s: %s", req.Method, req.URL.Path, res.Status)
+	}
+	return res, err
+}
+
 // open reads a page's events until the program stops.
 func (c *readersOfPages) open(ctx context.Context, n int) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.page+"/chat/events", nil)
+	res, err := c.readers[n].get(ctx, "/chat/events")
 	if err != nil {
 		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.keys[n])
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode != http.StatusOK {
-		res.Body.Close()
-		return fmt.Errorf("the page's events: %s", res.Status)
 	}
 	go func() {
 		defer res.Body.Close()
@@ -248,7 +326,11 @@ func (c *readersOfPages) send(n int) error {
 	c.sent[n] = time.Now()
 	c.mu.Unlock()
 	form := url.Values{"text": {"/" + command}, "nonce__": {fmt.Sprint("command", n)}}
-	return call(context.Background(), http.MethodPost, c.page+"/chat/say", c.keys[n], "application/x-www-form-urlencoded", form.Encode(), &struct{}{})
+	res, err := c.readers[n].post(context.Background(), "/chat/say", form)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }
 
 func (c *readersOfPages) waits(ctx context.Context) ([]time.Duration, error) {

@@ -22,6 +22,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/test/bench/program"
 )
 
 func main() {
@@ -39,7 +41,7 @@ func main() {
 
 // run measures inside a benchmark, since the servers belong to tests.
 func run(ctx context.Context, rate, seconds int, limit time.Duration, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "signalbox-chatload-")
+	dir, err := program.Folder("sbchatload")
 	if err != nil {
 		return err
 	}

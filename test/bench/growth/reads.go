@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"
+	"github.com/signalbox/signalbox/test/bench/program"
 )
 
 // tries is how often each thing is asked for.
@@ -187,13 +186,13 @@ var pages = []string{"/", "/?q=poster", "/history", "/gallery", "/gallery?q=word
 
 // measurePages starts the program on the house's database, with as many workflows as there are tools, and measures its pages for the
 // person with most runs.
-func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *house) error {
+func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *house) (err error) {
 	began := time.Now()
-	address, stop, err := startProgram(ctx, o, dir, h)
+	p, err := startProgram(ctx, o, dir, h)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer func() { err = errors.Join(err, p.Stop()) }()
 	fmt.Fprintf(out, "\nthe program with %d workflows and the long history was ready after %v\n%-42s %10s\n", o.tools, time.Since(began).Round(100*time.Millisecond), "page, for the busiest", "median")
 	secret, err := h.session(ctx, h.people[0])
 	if err != nil {
@@ -202,7 +201,7 @@ func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *
 	for _, path := range pages {
 		size := 0
 		took, err := median(func() (err error) {
-			size, err = get(ctx, address+path, secret)
+			size, err = get(ctx, "http://"+p.Address+path, secret)
 			return err
 		})
 		if err != nil {
@@ -214,82 +213,33 @@ func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *
 }
 
 // startProgram starts the program and waits until it is ready.
-func startProgram(ctx context.Context, o options, dir string, h *house) (address string, stop func(), err error) {
-	program, err := build(ctx, o, dir)
-	if err != nil {
-		return "", nil, err
+func startProgram(ctx context.Context, o options, dir string, h *house) (p *program.Process, err error) {
+	binary := o.program
+	if binary == "" {
+		if binary, err = program.Build(ctx, ".", dir); err != nil {
+			return nil, err
+		}
 	}
 	flows := filepath.Join(dir, "workflows")
 	if err := manyWorkflows(flows, o.tools); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	database, err := url.Parse(h.pool.Config().ConnString())
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	database.Path = "/" + h.name
-	listen, err := freeAddress()
+	address, err := program.FreeAddress()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	p := exec.Command(program, "up")
-	p.Env = append(os.Environ(), "DATABASE_URL="+database.String(), "DATA_DIR="+filepath.Join(dir, "data"), "LISTEN_ADDR="+listen,
-		"WORKFLOWS_DIR="+flows, "ADMIN_TOKEN=operator-of-growth", "LOG_LEVEL=warn")
-	p.Stderr = os.Stderr
-	if err := p.Start(); err != nil {
-		return "", nil, err
+	p = &program.Process{Binary: binary, Dir: filepath.Join(dir, "data"), Address: address, Env: []string{
+		"DATABASE_URL=" + database.String(), "WORKFLOWS_DIR=" + flows, "LOG_LEVEL=warn",
+	}}
+	if err := p.Up(ctx); err != nil {
+		return nil, errors.Join(err, p.Stop())
 	}
-	ended := make(chan struct{})
-	go func() {
-		p.Wait()
-		close(ended)
-	}()
-	stop = func() {
-		p.Process.Signal(os.Interrupt)
-		<-ended
-	}
-	address = "http://" + listen
-	for !isReady(address) {
-		select {
-		case <-ended:
-			return "", nil, fmt.Errorf("the program ended: %v", p.ProcessState)
-		case <-ctx.Done():
-			stop()
-			return "", nil, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return address, stop, nil
-}
-
-func isReady(address string) bool {
-	res, err := http.Get(address + "/readyz")
-	if err != nil {
-		return false
-	}
-	res.Body.Close()
-	return res.StatusCode == http.StatusOK
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-func build(ctx context.Context, o options, dir string) (string, error) {
-	if o.program != "" {
-		return o.program, nil
-	}
-	program := filepath.Join(dir, "signalbox")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/signalbox")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return "", fmt.Errorf("go build, to be called from the project's root: %w", err)
-	}
-	return program, nil
+	return p, nil
 }
 
 func get(ctx context.Context, address, secret string) (int, error) {

@@ -26,7 +26,6 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/postgres"
-	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/test/bench/program"
 )
 
@@ -45,7 +44,7 @@ func main() {
 const (
 	// bar is how soon the program must work again.
 	bar = 10 * time.Second
-	// patience bounds one recovery.
+	// patience bounds one order.
 	patience = time.Minute
 	// within is the time after a recovery in which the program is killed.
 	within = 700 * time.Millisecond
@@ -53,14 +52,11 @@ const (
 )
 
 func run(ctx context.Context, kills, clients int, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp(postgrestest.ScratchDir(), "sbkills")
+	dir, err := program.Folder("sbkills")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o711); err != nil { // the database may belong to another user
-		return err
-	}
 	binary, err := program.Build(ctx, ".", dir)
 	if err != nil {
 		return err
@@ -71,32 +67,15 @@ func run(ctx context.Context, kills, clients int, out io.Writer) (err error) {
 	}
 	p := &program.Process{Binary: binary, Dir: filepath.Join(dir, "data"), Address: address, Env: []string{"SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error"}}
 	s := &siege{Process: p}
-	if err := s.start(ctx); err != nil {
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	if err := s.Up(ctx); err != nil {
 		return err
 	}
-	defer s.end()
 	return s.measure(ctx, kills, clients, out)
 }
 
 // siege is the program that is killed.
-type siege struct {
-	*program.Process
-	over <-chan struct{}
-}
-
-func (s *siege) start(ctx context.Context) (err error) {
-	if s.over, err = s.Start(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return s.Ready(ctx)
-}
-
-func (s *siege) end() {
-	s.Stop()
-	<-s.over
-}
+type siege struct{ *program.Process }
 
 func (s *siege) measure(ctx context.Context, kills, clients int, out io.Writer) error {
 	loading, stop := context.WithCancel(ctx)
@@ -128,8 +107,7 @@ func (s *siege) measure(ctx context.Context, kills, clients int, out io.Writer) 
 		}
 		killed := time.Now()
 		s.Kill()
-		<-s.over
-		if err := s.start(ctx); err != nil {
+		if err := s.Up(ctx); err != nil {
 			return err
 		}
 		if err := s.complete(ctx, keys[clients], fmt.Sprint("after kill ", n)); err != nil {

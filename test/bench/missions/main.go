@@ -5,23 +5,20 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/test/bench/program"
 )
 
 func main() {
@@ -34,28 +31,28 @@ func main() {
 }
 
 const (
-	adminToken = "operator-of-the-measurement"
-	startTime  = 2 * time.Minute
+	// patience is how long the end of a mission may take.
+	patience = 2 * time.Minute
 	// within is the time after a mission's confirmation in which the program is killed.
 	within = 1500 * time.Millisecond
 )
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("missions", flag.ContinueOnError)
 	kills := flags.Int("kills", 50, "how often the program is killed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "signalbox-bench-")
+	dir, err := program.Folder("sbmissions")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s, err := newSiege(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.stop()) }()
 	began := time.Now()
 	var missions []string
 	for n := range *kills {
@@ -65,8 +62,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		missions = append(missions, id)
 		time.Sleep(rand.N(within))
-		s.kill()
-		if err := s.start(ctx); err != nil {
+		s.Kill()
+		if err := s.Up(ctx); err != nil {
 			return err
 		}
 	}
@@ -88,75 +85,47 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // siege is the program, what it books with, and its database, which lives on.
 type siege struct {
-	dir, address, key string
-	agency            *agency
-	database          *postgres.Server
-	process           *exec.Cmd
+	*program.Process
+	key      string
+	agency   *agency
+	database *postgres.Server
 }
 
 func newSiege(ctx context.Context, dir string) (*siege, error) {
-	s := &siege{dir: dir}
-	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "signalbox"), "./cmd/signalbox")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("go build, to be called from the project's root: %w", err)
+	binary, err := program.Build(ctx, ".", dir)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	address, err := program.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	s := &siege{}
 	if s.agency, err = startAgency(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "tools"), 0o755); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tools", "agency.openapi.yaml"), []byte(document(s.agency.Addr().String())), 0o644); err != nil {
+	tools := filepath.Join(dir, "tools")
+	if err := errors.Join(os.Mkdir(tools, 0o755), os.WriteFile(filepath.Join(tools, "agency.openapi.yaml"), []byte(document(s.agency.Addr().String())), 0o644)); err != nil {
 		return nil, err
 	}
 	if s.database, err = postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres")}); err != nil {
 		return nil, err
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+	s.Process = &program.Process{Binary: binary, Dir: filepath.Join(dir, "data"), Address: address, Env: []string{
+		"TOOLS_DIR=" + tools, "WORKFLOWS_DIR=" + filepath.Join(dir, "none"), "DATABASE_URL=" + s.database.DSN(), "OUTBOUND_ALLOW=127.0.0.1", "LOG_LEVEL=error",
+	}}
+	if err := s.Up(ctx); err != nil {
+		return nil, errors.Join(err, s.stop())
 	}
-	s.address = free.Addr().String()
-	if err := errors.Join(free.Close(), s.start(ctx)); err != nil {
-		return nil, err
+	if s.key, err = s.NewKey(ctx, "bench"); err != nil {
+		return nil, errors.Join(err, s.stop())
 	}
-	var made struct{ Key string }
-	if err := s.call(ctx, http.MethodPost, "/api/keys", map[string]any{"name": "bench"}, &made); err != nil {
-		return nil, err
-	}
-	s.key = made.Key
 	return s, nil
 }
 
-// start starts the program and waits until it is ready.
-func (s *siege) start(ctx context.Context) error {
-	s.process = exec.CommandContext(ctx, filepath.Join(s.dir, "signalbox"), "up")
-	s.process.Env = append(os.Environ(), "DATA_DIR="+filepath.Join(s.dir, "data"), "TOOLS_DIR="+filepath.Join(s.dir, "tools"), "WORKFLOWS_DIR="+filepath.Join(s.dir, "none"),
-		"DATABASE_URL="+s.database.DSN(), "LISTEN_ADDR="+s.address, "ADMIN_TOKEN="+adminToken, "OUTBOUND_ALLOW=127.0.0.1", "API_RATE=0", "LOG_LEVEL=error")
-	if err := s.process.Start(); err != nil {
-		return err
-	}
-	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
-		if err := s.call(ctx, http.MethodGet, "/readyz", nil, nil); err == nil {
-			return nil
-		}
-	}
-	return errors.New("the program is not ready")
-}
-
-// kill ends the program as a power failure does.
-func (s *siege) kill() {
-	_ = s.process.Process.Kill()
-	_ = s.process.Wait() // it was killed
-}
-
-func (s *siege) stop() {
-	s.kill()
-	if err := s.database.Stop(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-	}
+func (s *siege) stop() error {
+	s.Kill()
+	return s.database.Stop(context.Background())
 }
 
 // mission plans and confirms one whose last leg fails.
@@ -175,7 +144,7 @@ func (s *siege) mission(ctx context.Context, n int) (id string, err error) {
 // over waits for the end of a mission.
 func (s *siege) over(ctx context.Context, id string) (status string, err error) {
 	var m struct{ Status string }
-	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err := s.call(ctx, http.MethodGet, "/api/missions/"+id, nil, &m); err != nil {
 			return "", err
 		}
@@ -187,31 +156,5 @@ func (s *siege) over(ctx context.Context, id string) (status string, err error) 
 }
 
 func (s *siege) call(ctx context.Context, method, path string, body, answer any) error {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	key := s.key
-	if key == "" {
-		key = adminToken
-	}
-	r.Header.Set("Authorization", "Bearer "+key)
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s %s: %s: %s", method, path, res.Status, text)
-	}
-	if err != nil || answer == nil {
-		return err
-	}
-	return json.Unmarshal(text, answer)
+	return s.Call(ctx, program.Request{Method: method, Path: path, Key: s.key, Body: body}, answer)
 }

@@ -37,7 +37,6 @@ const (
 type house struct {
 	pool      *pgxpool.Pool
 	processes []*program.Process
-	over      []<-chan struct{}
 	keys      []string
 	next      atomic.Int64
 }
@@ -45,7 +44,7 @@ type house struct {
 // measure starts a house of n processes and loads it, first as fast as it can, then at an even pace.
 func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
 	h, err := b.open(ctx, n)
-	defer h.close()
+	defer func() { err = errors.Join(err, h.close()) }()
 	if err != nil {
 		return m, err
 	}
@@ -106,12 +105,8 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 			"DATABASE_URL=" + address.String(), "HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
 			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error",
 		}}
-		over, err := p.Start()
-		if err != nil {
-			return h, err
-		}
-		h.processes, h.over = append(h.processes, p), append(h.over, over)
-		if err := p.Ready(ctx); err != nil {
+		h.processes = append(h.processes, p)
+		if err := p.Up(ctx); err != nil {
 			return h, err
 		}
 		if err := booksChecked(ctx, p); err != nil {
@@ -142,16 +137,14 @@ func booksChecked(ctx context.Context, p *program.Process) error {
 	return ctx.Err()
 }
 
-func (h *house) close() {
+func (h *house) close() (err error) {
 	for _, p := range h.processes {
-		p.Stop()
-	}
-	for _, over := range h.over {
-		<-over
+		err = errors.Join(err, p.Stop())
 	}
 	if h.pool != nil {
 		h.pool.Close()
 	}
+	return err
 }
 
 // order places one order at the process whose turn it is.

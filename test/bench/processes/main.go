@@ -29,7 +29,6 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/postgres"
-	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/test/bench/program"
 )
 
@@ -78,14 +77,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(postgrestest.ScratchDir(), "sbprocesses")
+	dir, err := program.Folder("sbprocesses")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o711); err != nil { // the database may belong to another user
-		return err
-	}
 	binary, err := program.Build(ctx, ".", dir)
 	if err != nil {
 		return err

@@ -1,10 +1,9 @@
-//go:build unix
-
 // Package program builds Signalbox and runs it as processes, for those who measure it from outside.
 package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,10 +17,24 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
 
 // AdminToken is the operator's key of every Process.
 const AdminToken = "operator-of-the-measurement"
+
+// startTime bounds how long a Process takes until it is ready.
+const startTime = 2 * time.Minute
+
+// Folder makes a folder for a measurement, which whoever asked for it removes. The users that databases run as can enter it.
+func Folder(name string) (string, error) {
+	dir, err := os.MkdirTemp(postgrestest.ScratchDir(), name)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711)
+}
 
 // Build makes the binary in dir from the sources in root. More are further arguments of go build.
 func Build(ctx context.Context, root, dir string, more ...string) (string, error) {
@@ -43,21 +56,47 @@ func FreeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// Process is `signalbox up`, which can be started again after its end.
+// Process is `signalbox up`, or another server, which can be started again after its end.
 type Process struct {
 	Binary  string
+	Args    []string // none: up
 	Dir     string   // DATA_DIR
 	Address string   // of the page, host:port
+	Probe   string   // the path that is answered once it is ready; empty: /readyz
 	Env     []string // settings, NAME=value
 
-	mu  sync.Mutex
-	cmd *exec.Cmd
-	log lastLines
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	over   chan struct{} // closed when the latest has ended
+	failed error         // how the latest ended; to be read when it is over
+	log    lastLines
 }
 
-// Start starts the process; what ends it is Kill, Stop, or itself. Over is closed when it has ended.
+// Up starts the process and waits until it takes requests.
+func (p *Process) Up(ctx context.Context) error {
+	over, err := p.Start()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	go func() {
+		select {
+		case <-over: // what has ended will never be ready
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return p.Ready(ctx)
+}
+
+// Start starts the process; what ends it is Kill, Stop, or itself. over is closed when it has ended.
 func (p *Process) Start() (over <-chan struct{}, err error) {
-	cmd := exec.Command(p.Binary, "up")
+	args := p.Args
+	if len(args) == 0 {
+		args = []string{"up"}
+	}
+	cmd := exec.Command(p.Binary, args...)
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "DATA_DIR=" + p.Dir, "LISTEN_ADDR=" + p.Address, "ADMIN_TOKEN=" + AdminToken, "API_RATE=0",
 	}, p.Env...)
@@ -65,29 +104,43 @@ func (p *Process) Start() (over <-chan struct{}, err error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	p.cmd = cmd
-	p.mu.Unlock()
 	ended := make(chan struct{})
+	p.mu.Lock()
+	p.cmd, p.over = cmd, ended
+	p.mu.Unlock()
 	go func() {
-		_ = cmd.Wait() // whoever wants to know why reads the log
+		err := cmd.Wait()
+		p.mu.Lock()
+		p.failed = err
+		p.mu.Unlock()
 		close(ended)
 	}()
 	return ended, nil
 }
 
-// Kill ends the process as a power failure does.
-func (p *Process) Kill() { p.signal(os.Kill) }
+// Kill ends the process as a power failure does, and waits until it has ended.
+func (p *Process) Kill() { _ = p.end(os.Kill) } // to be killed is no failure
 
-// Stop asks the process to end.
-func (p *Process) Stop() { p.signal(os.Interrupt) }
+// Stop asks the process to end, and waits until it has. One that was killed, or ended by itself with an error, has failed.
+func (p *Process) Stop() error {
+	if err := p.end(os.Interrupt); err != nil {
+		return fmt.Errorf("the program at %s ended: %w\n%s", p.Address, err, p.Log())
+	}
+	return nil
+}
 
-func (p *Process) signal(s os.Signal) {
+func (p *Process) end(s os.Signal) error {
+	p.mu.Lock()
+	cmd, over := p.cmd, p.over
+	p.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	_ = cmd.Process.Signal(s) // it may have ended by itself
+	<-over
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cmd != nil {
-		_ = p.cmd.Process.Signal(s) // it may have ended by itself
-	}
+	return p.failed
 }
 
 // PID is the number of the latest process.
@@ -118,7 +171,7 @@ func (p *Process) Ready(ctx context.Context) error {
 func (p *Process) IsReady(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return p.Call(ctx, Request{Path: "/readyz"}, nil) == nil
+	return p.Call(ctx, Request{Path: cmp.Or(p.Probe, "/readyz")}, nil) == nil
 }
 
 // NewKey makes an account and gives its key.
