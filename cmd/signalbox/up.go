@@ -355,10 +355,12 @@ func (a *app) banner(w io.Writer) {
 		tools += fmt.Sprintf(", %d waiting for an engine that can run them", waiting)
 	}
 	style := terminal.StyleOf(w)
+	var lines strings.Builder // written at once: who waits for the page's address reads the rest with it
 	for _, line := range [][2]string{
 		{"Page", style.Strong(page)}, {"Tools", tools}, {"Platforms", strings.Join(append([]string{"web", "API"}, a.chat.names()...), ", ")},
 		{"Data", a.db.Place(a.cfg)}, {"Stop", "Ctrl-C"},
 	} {
-		fmt.Fprintf(w, "%s %s\n", style.Faint(fmt.Sprintf("%-10s", line[0])), line[1])
+		fmt.Fprintf(&lines, "%s %s\n", style.Faint(fmt.Sprintf("%-10s", line[0])), line[1])
 	}
+	fmt.Fprint(w, lines.String())
 }

@@ -118,7 +118,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	h.reports, err = moderation.New(moderation.Config{
 		Pool: pool, People: h.users, Runs: h.runs, Unshare: pages.Unshare,
 		Rule:     func() moderation.Rule { return moderation.Rule{Strikes: 3, Within: time.Hour, Mute: time.Hour} },
-		Withdraw: func(context.Context, runs.Run) error { return nil },
+		Withdraw: func(context.Context, runs.Run, moderation.Place) error { return nil },
 		Tell:     func(context.Context, moderation.Notice) error { return nil },
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestModeration(t *testing.T) {
 	m, err := moderation.New(moderation.Config{
 		Pool: pool, People: people, Runs: result{run},
 		Rule:     func() moderation.Rule { return moderation.Rule{Strikes: 1, Within: time.Hour, Mute: time.Hour} },
-		Withdraw: func(context.Context, runs.Run) error { return nil }, Unshare: func(context.Context, pgx.Tx, string) error { return nil },
+		Withdraw: func(context.Context, runs.Run, moderation.Place) error { return nil }, Unshare: func(context.Context, pgx.Tx, string) error { return nil },
 		Tell: func(context.Context, moderation.Notice) error { return nil },
 	})
 	if err != nil {
