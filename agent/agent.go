@@ -50,8 +50,8 @@ type Config struct {
 	Bounds Bounds
 	// Guidance are hints by tool that the descriptions do not give; nil: none.
 	Guidance func() Guidance
-	// Memory keeps conversations; nil: each question stands alone.
-	Memory Memory
+	// Conversations keeps conversations; nil: each question stands alone.
+	Conversations Conversations
 	// Account bounds what the questions of an account cost in tokens; nil: nothing does.
 	Account Meter
 	// Journal keeps questions and has them paid; nil: nothing is kept, and the house pays.

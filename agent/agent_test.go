@@ -211,7 +211,7 @@ func TestAgent(t *testing.T) {
 	})
 	t.Run("what became of a call that waited is told with the next question of the conversation", func(t *testing.T) {
 		kept := notes{}
-		remember := func(c *agent.Config) { c.Memory = kept }
+		remember := func(c *agent.Config) { c.Conversations = kept }
 		ask := func(m agent.Model) agent.Answer {
 			answer, err := h.agent(m, remember).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account, Conversation: "c"})
 			if err != nil {

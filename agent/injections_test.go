@@ -122,7 +122,7 @@ var doors = map[string]func(q *agent.Question, c *agent.Config, i injection){
 	},
 	"what was said before": func(q *agent.Question, c *agent.Config, i injection) {
 		q.Conversation = "before"
-		c.Memory = notes{q.AccountID + "before": {Exchanges: []agent.Exchange{{Question: "hello", Answer: i.whole()}}}}
+		c.Conversations = notes{q.AccountID + "before": {Exchanges: []agent.Exchange{{Question: "hello", Answer: i.whole()}}}}
 	},
 	"hints for tools": func(_ *agent.Question, c *agent.Config, i injection) {
 		c.Guidance = func() agent.Guidance { return agent.Guidance{"safe.look": i.whole()} }
@@ -197,7 +197,7 @@ func (h *house) askThrough(t *testing.T, m agent.Model, q agent.Question, open f
 	var cfg agent.Config
 	open(&q, &cfg)
 	answer, err := h.agent(m, func(c *agent.Config) {
-		c.Memory, c.Guidance, c.Instructions = cfg.Memory, cfg.Guidance, cfg.Instructions
+		c.Conversations, c.Guidance, c.Instructions = cfg.Conversations, cfg.Guidance, cfg.Instructions
 	}).Ask(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)

@@ -338,7 +338,7 @@ func TestMemory(t *testing.T) {
 	t.Parallel()
 	reg := pages(t, 0)
 	kept := notes{}
-	remember := func(c *agent.Config) { c.Memory = kept }
+	remember := func(c *agent.Config) { c.Conversations = kept }
 	t.Run("what was said before is told the model, in its own conversation only", func(t *testing.T) {
 		askPages(t, reg, turns(agent.Turn{Text: "It is blue."}), agent.Question{Text: "what colour is the mug?", Conversation: "a", AccountID: "ann"}, remember)
 		m := turns(agent.Turn{Text: "Yes."})

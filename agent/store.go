@@ -15,15 +15,15 @@ import (
 // maxConversations is how many conversations of an account are kept; the one that rested longest goes first.
 const maxConversations = 200
 
-// Store keeps conversations and what questions use in Postgres. It is a Memory and a Meter.
+// Store keeps conversations and what questions use in Postgres. It is Conversations and a Meter.
 type Store struct {
 	pool *pgxpool.Pool
 	day  int64
 }
 
 var (
-	_ Memory = (*Store)(nil)
-	_ Meter  = (*Store)(nil)
+	_ Conversations = (*Store)(nil)
+	_ Meter         = (*Store)(nil)
 )
 
 // NewStore makes a Store in which an account may use so many tokens a day (UTC); zero: as many as it likes.

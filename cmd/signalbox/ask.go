@@ -73,7 +73,7 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 		cfg.File = a.toldFile
 	}
 	cfg.Search = a.search
-	cfg.Memory, cfg.Account, cfg.Guidance, cfg.Journal = a.conversations, a.conversations, a.hints, a.questions
+	cfg.Conversations, cfg.Account, cfg.Guidance, cfg.Journal = a.conversations, a.conversations, a.hints, a.questions
 	cfg.Bounds.Money = cmp.Or(cfg.Bounds.Money, a.cfg.AskPerQuestion)
 	var all []agent.Model
 	of := map[string][]agent.Model{}
@@ -93,7 +93,7 @@ func (a *agents) inChats() (turn.Agent, error) {
 	if err != nil || len(agents) == 0 {
 		return nil, err
 	}
-	return dialogue.New(dialogue.Config{Agent: agents[""], Memory: a.conversations, Takes: talk.Takes}), nil
+	return dialogue.New(dialogue.Config{Agent: agents[""], Conversations: a.conversations, Takes: talk.Takes}), nil
 }
 
 // team makes tools of the agents in AGENTS_DIR, and of those that come with the program where there is a model to ask. They are asked when the program runs: by then there is all that they need.

@@ -142,7 +142,7 @@ func (h *house) useDatabase(ctx context.Context, db *database.DB) error {
 
 // attachStorage opens the database if there is one. Without it, specs are kept in memory.
 func (h *house) attachStorage(ctx context.Context) error {
-	h.templates = &media.Memory{}
+	h.templates = &media.Specs{}
 	var err error
 	if h.key, err = housekey.Read(h.keyConfig()); err != nil {
 		return err

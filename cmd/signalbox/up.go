@@ -188,7 +188,7 @@ func (a *app) startCPU() (*url.URL, error) {
 }
 
 // engines is where operators see to them.
-func (h *house) engines() engines.Desk { return engines.Desk{Fleet: h.fleet} }
+func (h *house) engines() engines.Control { return engines.Control{Fleet: h.fleet} }
 
 // newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
 // them.

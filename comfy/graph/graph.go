@@ -196,22 +196,22 @@ func (n *FlatNode) Primitive() (string, bool) {
 	return "", false
 }
 
-// Place is a widget found by an author's words.
-type Place struct {
+// FoundWidget is a widget found by an author's words.
+type FoundWidget struct {
 	Node  *FlatNode
 	Input string
 	Value any
 }
 
 // Plain is the value as plain JSON.
-func (p Place) Plain() any { return ordered.Plain(unwrap(p.Value)) }
+func (p FoundWidget) Plain() any { return ordered.Plain(unwrap(p.Value)) }
 
 // Locate finds the widget that @input and linearData name: by id, by path, or by title. An instance stands
 // for the widgets inside that it shows.
-func (f *Flat) Locate(node, widget string) []Place {
+func (f *Flat) Locate(node, widget string) []FoundWidget {
 	if n := f.ByID[node]; n != nil {
 		if found, input, v, ok := f.Literal(n, widget); ok {
-			return []Place{{found, input, v}}
+			return []FoundWidget{{found, input, v}}
 		}
 		return nil
 	}
@@ -224,7 +224,7 @@ func (f *Flat) Locate(node, widget string) []Place {
 	for _, n := range f.Nodes {
 		if strings.EqualFold(n.Title, node) {
 			if found, input, v, ok := f.Literal(n, widget); ok {
-				return []Place{{found, input, v}}
+				return []FoundWidget{{found, input, v}}
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (f *Flat) Locate(node, widget string) []Place {
 }
 
 // inside finds the inner widgets behind an instance's input or promoted widget.
-func (f *Flat) inside(sc *scope, widget string, depth int) []Place {
+func (f *Flat) inside(sc *scope, widget string, depth int) []FoundWidget {
 	if depth > maxSubDepth {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (f *Flat) inside(sc *scope, widget string, depth int) []Place {
 		if port.Name != widget && !strings.EqualFold(port.Label, widget) {
 			continue
 		}
-		var out []Place
+		var out []FoundWidget
 		for _, l := range sc.g.Links {
 			if l.Origin == sc.def.inputNode && l.OriginSlot == slot {
 				out = append(out, f.innerPlace(sc, l, depth)...)
@@ -263,7 +263,7 @@ func (f *Flat) inside(sc *scope, widget string, depth int) []Place {
 	return nil
 }
 
-func (f *Flat) innerPlace(sc *scope, l *Link, depth int) []Place {
+func (f *Flat) innerPlace(sc *scope, l *Link, depth int) []FoundWidget {
 	n := sc.g.nodes[l.Target]
 	if n == nil {
 		return nil
@@ -276,13 +276,13 @@ func (f *Flat) innerPlace(sc *scope, l *Link, depth int) []Place {
 	return nil
 }
 
-func (f *Flat) atNode(sc *scope, id, widget string, depth int) []Place {
+func (f *Flat) atNode(sc *scope, id, widget string, depth int) []FoundWidget {
 	if child := f.scopes[sc.prefix+id]; child != nil {
 		return f.inside(child, widget, depth+1)
 	}
 	if n := f.ByID[sc.prefix+id]; n != nil {
 		if found, input, v, ok := f.Literal(n, widget); ok {
-			return []Place{{found, input, v}}
+			return []FoundWidget{{found, input, v}}
 		}
 	}
 	return f.behindPrimitive(sc, id, depth)
@@ -292,12 +292,12 @@ func (f *Flat) atNode(sc *scope, id, widget string, depth int) []Place {
 const maxLooked = 5_000_000
 
 // behindPrimitive finds the widgets that a PrimitiveNode, named by id or title, sets.
-func (f *Flat) behindPrimitive(sc *scope, name string, depth int) []Place {
+func (f *Flat) behindPrimitive(sc *scope, name string, depth int) []FoundWidget {
 	if sc == nil || depth > maxSubDepth || f.looked > maxLooked {
 		return nil
 	}
 	f.looked += len(sc.g.Links)
-	var out []Place
+	var out []FoundWidget
 	for _, l := range sc.g.Links {
 		n, target := sc.g.nodes[l.Origin], sc.g.nodes[l.Target]
 		if n != nil && n.Type == "PrimitiveNode" && n.Active() && target != nil && target.Type != "PrimitiveNode" && (n.ID == name || n.Title != "" && strings.EqualFold(n.Title, name)) {

@@ -30,7 +30,7 @@ func (d *definer) appInputs() {
 
 // appName is the field's name: what the widget is called, or what the author calls its node where the
 // widget's own name says nothing.
-func (d *definer) appName(node, widget string, p graph.Place) string {
+func (d *definer) appName(node, widget string, p graph.FoundWidget) string {
 	if p.Input == "value" || p.Input == "text" || p.Input == "string" {
 		if name := plain.Slug(p.Node.AuthorTitle(), "_"); name != "" {
 			return name
@@ -43,7 +43,7 @@ func (d *definer) appName(node, widget string, p graph.Place) string {
 }
 
 // authoredField makes one field that sets all places. Media and texts without a stored value are required.
-func (d *definer) authoredField(places []graph.Place, name string, src source) *field {
+func (d *definer) authoredField(places []graph.FoundWidget, name string, src source) *field {
 	f := d.fieldOf(name, places[0], src)
 	for _, p := range places[1:] {
 		f.targets = append(f.targets, Target{Node: p.Node.ID, Input: p.Input, Mode: loaderMode(p.Node.Class)})
@@ -59,7 +59,7 @@ func (d *definer) authoredField(places []graph.Place, name string, src source) *
 
 // directiveInputs makes the fields of @input lines whose widget has none yet. It gives the field of every line.
 // prompts are the texts that samplers draw; the first is what the tool is told to make.
-func (d *definer) directiveInputs(prompts [][]graph.Place) map[int]*field {
+func (d *definer) directiveInputs(prompts [][]graph.FoundWidget) map[int]*field {
 	authored := map[int]*field{}
 	for i, dir := range d.notice.Directives {
 		if dir.Word != "input" {
@@ -84,7 +84,7 @@ func (d *definer) directiveInputs(prompts [][]graph.Place) map[int]*field {
 	return authored
 }
 
-func has(list []graph.Place, p graph.Place) bool {
+func has(list []graph.FoundWidget, p graph.FoundWidget) bool {
 	for _, q := range list {
 		if q.Node == p.Node && q.Input == p.Input {
 			return true
@@ -93,7 +93,7 @@ func has(list []graph.Place, p graph.Place) bool {
 	return false
 }
 
-func (d *definer) fieldAt(p graph.Place) *field {
+func (d *definer) fieldAt(p graph.FoundWidget) *field {
 	for _, f := range d.fields {
 		for _, t := range f.targets {
 			if t.Node == p.Node.ID && t.Input == p.Input {

@@ -306,7 +306,7 @@ func orDash(n json.Number) string {
 }
 
 // fieldOf makes a field for one widget from its declaration and stored value.
-func (d *definer) fieldOf(name string, p graph.Place, src source) *field {
+func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 	s := p.Node.SpecOf(p.Input)
 	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.Node.ID, Input: p.Input}}}
 	if kind := mediaKind(p.Node, p.Input, s); kind != "" {

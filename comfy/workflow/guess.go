@@ -15,7 +15,7 @@ type heuristic struct{ d *definer }
 
 // guessInputs finds what callers will want to set: texts, media, seed, and the knobs of samplers. Where the
 // author chose inputs, or described some, only a missing text or picture joins them openly, the rest as advanced.
-func (h heuristic) guessInputs(positive, negative []graph.Place) {
+func (h heuristic) guessInputs(positive, negative []graph.FoundWidget) {
 	chosen := h.authored()
 	h.guessTexts(positive, negative, chosen && h.has(registry.TypeString))
 	if !chosen || !h.hasMedia() {
@@ -75,7 +75,7 @@ var machineTexts = map[string]bool{
 }
 
 // tracePrompts follows the conditioning of every sampler up to the texts.
-func (h heuristic) tracePrompts() (positive, negative []graph.Place) {
+func (h heuristic) tracePrompts() (positive, negative []graph.FoundWidget) {
 	t := tracer{d: h.d, seen: map[string]bool{}}
 	for _, n := range h.d.f.Nodes {
 		if !h.d.reached[n.ID] {
@@ -121,7 +121,7 @@ func isSampler(n *graph.FlatNode) bool {
 type tracer struct {
 	d                  *definer
 	seen               map[string]bool
-	positive, negative []graph.Place
+	positive, negative []graph.FoundWidget
 }
 
 // up looks for texts behind one conditioning output.
@@ -174,7 +174,7 @@ func (t *tracer) texts(n *graph.FlatNode, negative bool) {
 		isNegative := negative || strings.Contains(in.Name, "negative")
 		switch v := in.Value.(type) {
 		case string:
-			t.take(graph.Place{Node: n, Input: in.Name, Value: v}, isNegative)
+			t.take(graph.FoundWidget{Node: n, Input: in.Name, Value: v}, isNegative)
 		case graph.Ref:
 			if p, ok := t.textSource(v, 0); ok {
 				t.take(p, isNegative)
@@ -198,7 +198,7 @@ func soundsLikeText(n *graph.FlatNode, in graph.Input) bool {
 	return !ok || strings.Contains(name, "prompt") && !looksLikeFile(text) || strings.Contains(text, " ")
 }
 
-func (t *tracer) take(p graph.Place, negative bool) {
+func (t *tracer) take(p graph.FoundWidget, negative bool) {
 	key := graph.Spot(p.Node.ID, "="+p.Input)
 	if t.seen[key] {
 		return
@@ -213,10 +213,10 @@ func (t *tracer) take(p graph.Place, negative bool) {
 
 // textSource follows a text link to the widget a person would type into. Of a concatenation the linked part
 // counts before the fixed one, and of two fixed ones the longer.
-func (t *tracer) textSource(r graph.Ref, depth int) (graph.Place, bool) {
+func (t *tracer) textSource(r graph.Ref, depth int) (graph.FoundWidget, bool) {
 	n := t.d.f.ByID[r.Node]
 	if n == nil || depth > 30 || n.Spec != nil && r.Slot < len(n.Spec.Outputs) && n.Spec.Outputs[r.Slot] != "STRING" && n.Spec.Outputs[r.Slot] != "*" {
-		return graph.Place{}, false
+		return graph.FoundWidget{}, false
 	}
 	for _, in := range n.Inputs {
 		if next, ok := in.Value.(graph.Ref); ok && (promptWords[in.Name] || takesText(n, in.Name)) {
@@ -225,14 +225,14 @@ func (t *tracer) textSource(r graph.Ref, depth int) (graph.Place, bool) {
 			}
 		}
 	}
-	best := graph.Place{}
+	best := graph.FoundWidget{}
 	for _, in := range n.Inputs {
 		s, ok := in.Value.(string)
 		if !ok || !promptWords[in.Name] && !otherTexts[in.Name] || in.Name == "delimiter" || strings.Contains(in.Name, "system") {
 			continue
 		}
 		if best.Node == nil || len(s) > len(best.Value.(string)) {
-			best = graph.Place{Node: n, Input: in.Name, Value: s}
+			best = graph.FoundWidget{Node: n, Input: in.Name, Value: s}
 		}
 	}
 	return best, best.Node != nil
@@ -245,7 +245,7 @@ func takesText(n *graph.FlatNode, input string) bool {
 
 // guessTexts makes the prompt fields. When the author has chosen texts already, the others only stay in the
 // prompt as they are.
-func (h heuristic) guessTexts(positive, negative []graph.Place, chosen bool) {
+func (h heuristic) guessTexts(positive, negative []graph.FoundWidget, chosen bool) {
 	if chosen {
 		return
 	}
@@ -275,7 +275,7 @@ func (h heuristic) guessTexts(positive, negative []graph.Place, chosen bool) {
 	}
 }
 
-func (h heuristic) anyTaken(g []graph.Place) bool {
+func (h heuristic) anyTaken(g []graph.FoundWidget) bool {
 	for _, p := range g {
 		if h.d.taken[graph.Spot(p.Node.ID, p.Input)] || strings.HasPrefix(p.Node.Class, graph.DeployPrefix) {
 			return true
@@ -284,7 +284,7 @@ func (h heuristic) anyTaken(g []graph.Place) bool {
 	return false
 }
 
-func targetsOf(g []graph.Place) []Target {
+func targetsOf(g []graph.FoundWidget) []Target {
 	var out []Target
 	for _, p := range g {
 		out = append(out, Target{Node: p.Node.ID, Input: p.Input})
@@ -294,8 +294,8 @@ func targetsOf(g []graph.Place) []Target {
 
 // groupTexts puts together what takes the same text: several encoders of one node, and nodes with the same
 // words in them.
-func groupTexts(list []graph.Place) [][]graph.Place {
-	var groups [][]graph.Place
+func groupTexts(list []graph.FoundWidget) [][]graph.FoundWidget {
+	var groups [][]graph.FoundWidget
 	at := map[string]int{}
 	for _, p := range list {
 		keys := []string{graph.Spot("=", textOf(p.Value))}
@@ -324,7 +324,7 @@ func groupTexts(list []graph.Place) [][]graph.Place {
 }
 
 // addText adds a text field. The words in the file are its default; the main one is asked for where the file has none.
-func (h heuristic) addText(g []graph.Place, main, free bool) {
+func (h heuristic) addText(g []graph.FoundWidget, main, free bool) {
 	p := g[0]
 	for _, q := range g {
 		if len(textOf(q.Value)) > len(textOf(p.Value)) {
@@ -366,7 +366,7 @@ func (d *definer) prompt(f *field) {
 }
 
 // textName names a text field: prompt, or what its widget or node is called where that says more.
-func textName(p graph.Place) string {
+func textName(p graph.FoundWidget) string {
 	if otherTexts[p.Input] {
 		return p.Input
 	}
@@ -377,8 +377,8 @@ func textName(p graph.Place) string {
 }
 
 // freeTexts finds texts to type where no sampler leads to any: speech, language models, paid services.
-func (h heuristic) freeTexts() []graph.Place {
-	var out []graph.Place
+func (h heuristic) freeTexts() []graph.FoundWidget {
+	var out []graph.FoundWidget
 	for _, n := range h.d.f.Nodes {
 		if !h.d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
 			continue
@@ -391,7 +391,7 @@ func (h heuristic) freeTexts() []graph.Place {
 			s := n.SpecOf(in.Name)
 			known := promptWords[in.Name] && in.Name != "value" && in.Name != "string" && in.Name != "style" || otherTexts[in.Name]
 			if s != nil && s.Type == "STRING" && (s.Multiline || known) || s == nil && known && !looksLikeFile(text) || textPrimitive(n, in.Name) {
-				out = append(out, graph.Place{Node: n, Input: in.Name, Value: text})
+				out = append(out, graph.FoundWidget{Node: n, Input: in.Name, Value: text})
 			}
 		}
 	}
@@ -420,7 +420,7 @@ func (h heuristic) guessMedia() {
 			if !ok || link || h.d.taken[graph.Spot(n.ID, in)] {
 				continue
 			}
-			f := h.d.fieldOf("", graph.Place{Node: n, Input: in, Value: v}, sourceGuess)
+			f := h.d.fieldOf("", graph.FoundWidget{Node: n, Input: in, Value: v}, sourceGuess)
 			f.Name = string(f.Type)
 			if graph.InputKind(n.Class) == "mask" {
 				f.Name = "mask"
@@ -483,7 +483,7 @@ func (h heuristic) guessSeed() {
 				continue
 			}
 			joined[graph.Spot(found.ID, input)] = true
-			seed = h.joinSeed(seed, graph.Place{Node: found, Input: input, Value: v})
+			seed = h.joinSeed(seed, graph.FoundWidget{Node: found, Input: input, Value: v})
 		}
 	}
 	if seed != nil {
@@ -502,7 +502,7 @@ func (h heuristic) authored() bool {
 }
 
 // joinSeed adds one more place; the range is what all accept.
-func (h heuristic) joinSeed(seed *field, p graph.Place) *field {
+func (h heuristic) joinSeed(seed *field, p graph.FoundWidget) *field {
 	f := h.d.fieldOf("seed", p, sourceGuess)
 	f.Type, f.Integer, f.Seed, f.Step, f.Choices = registry.TypeNumber, true, true, "", nil
 	f.Default, f.Advanced = registry.RandomSeed, h.quiet()
@@ -521,8 +521,8 @@ func (h heuristic) joinSeed(seed *field, p graph.Place) *field {
 }
 
 // onlyShown leaves out the texts that the instances around them keep to themselves, if they show any.
-func (h heuristic) onlyShown(groups [][]graph.Place) [][]graph.Place {
-	var kept [][]graph.Place
+func (h heuristic) onlyShown(groups [][]graph.FoundWidget) [][]graph.FoundWidget {
+	var kept [][]graph.FoundWidget
 	for _, g := range groups {
 		for _, p := range g {
 			if _, ok := h.d.shown[graph.Spot(p.Node.ID, p.Input)]; ok || !strings.Contains(p.Node.ID, ":") {

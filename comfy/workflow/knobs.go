@@ -109,20 +109,20 @@ func (h heuristic) sizeMatters(n *graph.FlatNode, name string) bool {
 	return apiNode(n) || !h.d.sampled && (strings.Contains(lower, "image") || strings.Contains(lower, "video"))
 }
 
-func (h heuristic) knobPlace(n *graph.FlatNode, input string) (graph.Place, bool) {
+func (h heuristic) knobPlace(n *graph.FlatNode, input string) (graph.FoundWidget, bool) {
 	found, widget, v, ok := h.d.f.Literal(n, input)
 	if !ok || h.d.taken[graph.Spot(found.ID, widget)] {
-		return graph.Place{}, false
+		return graph.FoundWidget{}, false
 	}
 	switch v.(type) {
 	case json.Number, string, bool:
-		return graph.Place{Node: found, Input: widget, Value: v}, true
+		return graph.FoundWidget{Node: found, Input: widget, Value: v}, true
 	}
-	return graph.Place{}, false
+	return graph.FoundWidget{}, false
 }
 
 // addKnob adds the field, unless it would be a text without choices: model names nobody can know.
-func (h heuristic) addKnob(k knob, p graph.Place, advanced bool) *field {
+func (h heuristic) addKnob(k knob, p graph.FoundWidget, advanced bool) *field {
 	f := h.d.fieldOf(k.name, p, sourceGuess)
 	if f.Type == registry.TypeString && len(f.Choices) < 2 || f.Type.IsMedia() {
 		return nil
@@ -190,7 +190,7 @@ func (h heuristic) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool 
 	if name == "value" && label != "" {
 		name = plain.Slug(label, "_")
 	}
-	f := h.d.fieldOf(name, graph.Place{Node: n, Input: in.Name, Value: in.Value}, sourceGuess)
+	f := h.d.fieldOf(name, graph.FoundWidget{Node: n, Input: in.Name, Value: in.Value}, sourceGuess)
 	if f.Type == registry.TypeString && len(f.Choices) < 2 && (s == nil || s.Type != "STRING" && s.Type != "COLOR" || looksLikeFile(textOf(in.Value))) {
 		return false
 	}

@@ -54,7 +54,7 @@ type AdapterConfig struct {
 // Adapter is Discord as the chat contract has it.
 type Adapter struct {
 	client  *Client
-	memory  memory
+	storage storage
 	clock   clock.Clock
 	jitter  func() float64
 	log     *slog.Logger
@@ -97,13 +97,13 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		return nil, errors.New("discord: Client, Pool, Logger and Elsewhere are needed")
 	}
 	a := &Adapter{
-		client: cfg.Client, memory: memory{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
+		client: cfg.Client, storage: storage{cfg.Pool, postgres.NewWriter(cfg.Pool), cfg.Client.app}, clock: cfg.Clock, jitter: cfg.Jitter,
 		log: cfg.Logger.With("component", Platform), shards: cfg.Shards, divide: cfg.Divide, answers: newAnswers(), elsewhere: cfg.Elsewhere,
 	}
 	if a.clock == nil {
 		a.clock = clock.System{}
 	}
-	a.admins = clock.NewRecent[adminKey, bool](a.clock, adminMemory)
+	a.admins = clock.NewRecent[adminKey, bool](a.clock, adminsRemembered)
 	if a.jitter == nil {
 		a.jitter = rand.Float64
 	}
@@ -115,7 +115,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		}
 		a.key = key
 	}
-	p, err := a.memory.published(ctx)
+	p, err := a.storage.published(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
-// adminMemory is how long is believed what Discord said of a person's rights in a guild.
-const adminMemory = time.Minute
+// adminsRemembered is how long is believed what Discord said of a person's rights in a guild.
+const adminsRemembered = time.Minute
 
 // adminKey is a person in a guild.
 type adminKey struct{ guild, user string }

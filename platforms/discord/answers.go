@@ -93,7 +93,7 @@ func (a *Adapter) answering(ctx context.Context, id string) (*answering, error) 
 	s := a.answers.open[id]
 	a.answers.mu.Unlock()
 	if s == nil {
-		t, ok, err := a.memory.ticket(ctx, id)
+		t, ok, err := a.storage.ticket(ctx, id)
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -152,13 +152,13 @@ func (a *Adapter) firstAnswer(ctx context.Context, s *answering, c callback) err
 	}
 	s.answered = true
 	keep := context.WithoutCancel(ctx)
-	if err := a.memory.update(keep, s.ticket); err != nil {
+	if err := a.storage.update(keep, s.ticket); err != nil {
 		return err
 	}
 	if r.Resource.Message.ID == "" {
 		return nil
 	}
-	return a.memory.addMessage(keep, r.Resource.Message.ID, s.id, true)
+	return a.storage.addMessage(keep, r.Resource.Message.ID, s.id, true)
 }
 
 // AnswerPress answers the press of a button, a choice, or a form sent in. Texts are for the one who pressed.

@@ -171,7 +171,7 @@ func (c *Client) do(ctx context.Context, q call, into any) error {
 	}
 }
 
-func (q call) place() place { return place{route: q.name(), resource: q.resource, apart: q.apart} }
+func (q call) place() scope { return scope{route: q.name(), resource: q.resource, apart: q.apart} }
 
 func decode(q call, raw []byte, into any) error {
 	if into == nil || len(raw) == 0 {

@@ -165,7 +165,7 @@ func TestClient(t *testing.T) {
 		c, _ := serve(t, answer(200, `{"id":"1"}`, "X-RateLimit-Bucket", "b", "X-RateLimit-Remaining", "4", "X-RateLimit-Reset-After", "0"))
 		for i := range 3 * manyRoutes {
 			h := http.Header{"X-Ratelimit-Remaining": {"4"}, "X-Ratelimit-Reset-After": {"0"}, "X-Ratelimit-Bucket": {"b"}}
-			c.limits.learn(place{route: "r", resource: fmt.Sprint(i)}, 200, h)
+			c.limits.learn(scope{route: "r", resource: fmt.Sprint(i)}, 200, h)
 		}
 		if n := len(c.limits.buckets); n > manyRoutes {
 			t.Errorf("%d buckets are kept", n)
@@ -213,7 +213,7 @@ func TestClient(t *testing.T) {
 		t.Parallel()
 		c, _ := serve(t, ok())
 		for range guardLimit {
-			c.limits.learn(place{route: "r"}, 403, http.Header{})
+			c.limits.learn(scope{route: "r"}, 403, http.Header{})
 		}
 		q := posting()
 		q.droppable = true

@@ -20,7 +20,7 @@ func (a *Adapter) listen(ctx context.Context) error {
 		return err
 	}
 	cfg := gateway.Config{
-		Token: a.client.token.text, Shards: a.shards, Clock: a.clock, Jitter: a.jitter, Log: a.log, Memory: a.memory,
+		Token: a.client.token.text, Shards: a.shards, Clock: a.clock, Jitter: a.jitter, Log: a.log, Sessions: a.storage,
 		Connected: func(change int32) { a.connected.Add(change) }, Event: a.event,
 	}
 	if a.divide != nil {

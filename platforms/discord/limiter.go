@@ -47,15 +47,15 @@ func newLimiter(c clock.Clock) *limiter {
 	}
 }
 
-// place is what a limit counts for: a route, and the channel, guild or webhook it is about.
-type place struct {
+// scope is what a limit counts for: a route, and the channel, guild or webhook it is about.
+type scope struct {
 	route    string
 	resource string
 	// apart calls are outside of the global limit: those to interactions.
 	apart bool
 }
 
-func (l *limiter) key(p place) string {
+func (l *limiter) key(p scope) string {
 	if bucket, ok := l.routes[p.route]; ok {
 		return bucket + " " + p.resource
 	}
@@ -64,7 +64,7 @@ func (l *limiter) key(p place) string {
 
 // turn waits until a call may be made and counts it. With patient false it does not wait. Where the wait does not
 // fit ctx it is refused at once, with a rate-limit error that tells how long it is.
-func (l *limiter) turn(ctx context.Context, p place, patient bool) error {
+func (l *limiter) turn(ctx context.Context, p scope, patient bool) error {
 	for {
 		wait := l.take(p)
 		if wait == 0 {
@@ -82,7 +82,7 @@ func (l *limiter) turn(ctx context.Context, p place, patient bool) error {
 }
 
 // take counts a call, or gives how long it has to wait.
-func (l *limiter) take(p place) time.Duration {
+func (l *limiter) take(p scope) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -110,7 +110,7 @@ func (l *limiter) take(p place) time.Duration {
 }
 
 // learn takes what an answer says about limits.
-func (l *limiter) learn(p place, status int, h http.Header) {
+func (l *limiter) learn(p scope, status int, h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -138,7 +138,7 @@ func (l *limiter) learn(p place, status int, h http.Header) {
 }
 
 // punish keeps calls back that were refused as too many.
-func (l *limiter) punish(p place, wait time.Duration, global bool) {
+func (l *limiter) punish(p scope, wait time.Duration, global bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	until := l.clock.Now().Add(wait)

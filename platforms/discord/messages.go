@@ -130,7 +130,7 @@ func (a *Adapter) removePlaceholder(ctx context.Context, s *answering) error {
 		return err
 	}
 	s.used = true
-	return a.memory.update(context.WithoutCancel(ctx), s.ticket)
+	return a.storage.update(context.WithoutCancel(ctx), s.ticket)
 }
 
 // direct gives the private chat with a person.
@@ -203,7 +203,7 @@ func (a *Adapter) change(ctx context.Context, ref chat.MessageRef, to alteration
 
 // changeByToken reports whether a message's interaction has settled the change.
 func (a *Adapter) changeByToken(ctx context.Context, ref chat.MessageRef, to alteration) (bool, error) {
-	id, original, err := a.memory.interactionOf(ctx, ref.ID)
+	id, original, err := a.storage.interactionOf(ctx, ref.ID)
 	if err != nil || id == "" {
 		return err != nil, err
 	}

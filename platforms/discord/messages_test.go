@@ -266,7 +266,7 @@ func TestSync(t *testing.T) {
 		if err := other.SyncCommands(t.Context(), commandSets()[:1]); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.a.memory.setPublished(t.Context(), *b.a.commands.Load()); err != nil {
+		if err := b.a.storage.setPublished(t.Context(), *b.a.commands.Load()); err != nil {
 			t.Fatal(err)
 		}
 		b.stop()

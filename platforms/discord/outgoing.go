@@ -139,10 +139,10 @@ func (a *Adapter) fill(ctx context.Context, s *answering, o *outgoing) (string, 
 	s.used = true
 	s.noteProgress(o, b)
 	keep := context.WithoutCancel(ctx)
-	if err := a.memory.update(keep, s.ticket); err != nil {
+	if err := a.storage.update(keep, s.ticket); err != nil {
 		return "", err
 	}
-	return id, a.memory.addMessage(keep, id, s.id, true)
+	return id, a.storage.addMessage(keep, id, s.id, true)
 }
 
 // followUp sends a further message as an answer to an interaction.
@@ -161,7 +161,7 @@ func (a *Adapter) followUp(ctx context.Context, s *answering, o *outgoing) (stri
 	if s.noted(err) != nil {
 		return "", err
 	}
-	return id, a.memory.addMessage(context.WithoutCancel(ctx), id, s.id, false)
+	return id, a.storage.addMessage(context.WithoutCancel(ctx), id, s.id, false)
 }
 
 // post sends a message to a channel, with the bot's own rights. Repeating it shows it once: Discord knows it by

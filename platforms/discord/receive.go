@@ -117,7 +117,7 @@ func (a *Adapter) keep(ctx context.Context, to chat.Receiver, t ticket, in chat.
 	if in.Press != nil {
 		messageID = in.Message.ID
 	}
-	if _, err := a.memory.add(ctx, t, messageID); err != nil {
+	if _, err := a.storage.add(ctx, t, messageID); err != nil {
 		return err
 	}
 	return to.Receive(ctx, Platform, in)

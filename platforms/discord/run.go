@@ -46,7 +46,7 @@ func (a *Adapter) setRunning(r *running) {
 // keepTidy forgets interactions that can't be answered any more.
 func (a *Adapter) keepTidy(ctx context.Context) {
 	for {
-		if err := a.memory.prune(ctx, a.clock.Now().Add(-2*answerLife)); err != nil && ctx.Err() == nil {
+		if err := a.storage.prune(ctx, a.clock.Now().Add(-2*answerLife)); err != nil && ctx.Err() == nil {
 			a.log.WarnContext(ctx, "old interactions are still stored", "error", err)
 		}
 		select {

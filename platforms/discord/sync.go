@@ -68,7 +68,7 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 	wanted.Versions = versions(now)
 	a.commands.Store(&wanted)
 	a.checked = true
-	return a.memory.setPublished(ctx, wanted)
+	return a.storage.setPublished(ctx, wanted)
 }
 
 // unchanged reports whether Discord still has the commands as they were published. It needs a.syncing.

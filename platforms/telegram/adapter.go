@@ -54,7 +54,7 @@ type AdapterConfig struct {
 // Adapter is Telegram as the chat contract has it.
 type Adapter struct {
 	client   *botapi.Client
-	memory   memory
+	storage  storage
 	sender   *botapi.Sender
 	clock    clock.Clock
 	log      *slog.Logger
@@ -93,24 +93,24 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 	}
 	cfg = cfg.complete()
 	a := &Adapter{
-		client: cfg.Client, memory: memory{cfg.Pool, cfg.Client.BotID(), cfg.Moved}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
+		client: cfg.Client, storage: storage{cfg.Pool, cfg.Client.BotID(), cfg.Moved}, clock: cfg.Clock, public: cfg.PublicURL, app: cfg.App,
 		sender: botapi.NewSender(cfg.Clock, cfg.Limits, cfg.Jitter), log: cfg.Logger.With("component", Platform), payments: cfg.Payments,
 		inlining: make(chan struct{}, inlineAtOnce), divide: cfg.Divide,
 	}
 	if a.divide != nil {
 		a.sender.ShareOut(paceShares)
 	}
-	username, secret, err := a.memory.open(ctx, cfg.Random)
+	username, secret, err := a.storage.open(ctx, cfg.Random)
 	if err != nil {
 		return nil, err
 	}
-	if a.moved, err = a.memory.moved(ctx); err != nil {
+	if a.moved, err = a.storage.moved(ctx); err != nil {
 		return nil, err
 	}
 	if username == "" {
 		username = a.askName(ctx)
 	}
-	a.admins = clock.NewRecent[adminKey, bool](cfg.Clock, adminMemory)
+	a.admins = clock.NewRecent[adminKey, bool](cfg.Clock, adminsRemembered)
 	a.secret, a.caps = secret, capabilities(username)
 	a.username.Store(&username)
 	return a, nil
@@ -138,7 +138,7 @@ func (a *Adapter) askName(ctx context.Context) string {
 	defer cancel()
 	me, err := a.client.GetMe(ctx)
 	if err == nil {
-		err = a.memory.setUsername(ctx, me.Username)
+		err = a.storage.setUsername(ctx, me.Username)
 	}
 	if err != nil {
 		a.log.WarnContext(ctx, "the bot's name is not known yet: no deep links until the next start", "error", err)
@@ -194,7 +194,7 @@ func (a *Adapter) move(ctx context.Context, from, to int64) error {
 	if from == to || from == 0 || to == 0 || a.now(from) == to {
 		return nil
 	}
-	if err := a.memory.setMoved(ctx, from, to); err != nil {
+	if err := a.storage.setMoved(ctx, from, to); err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -215,7 +215,7 @@ func (a *Adapter) Present(ctx context.Context, chatID string) (string, error) {
 	}
 	to := a.now(id)
 	if to == id {
-		if to, err = a.memory.movedTo(ctx, id); err != nil {
+		if to, err = a.storage.movedTo(ctx, id); err != nil {
 			return chatID, err
 		}
 	}
@@ -224,7 +224,7 @@ func (a *Adapter) Present(ctx context.Context, chatID string) (string, error) {
 
 // FollowMoves moves what was written under the former ids of groups that moved lately, by who had not heard of it, or was at it at that moment. It
 // is to be called now and then.
-func (a *Adapter) FollowMoves(ctx context.Context) error { return a.memory.followMoves(ctx) }
+func (a *Adapter) FollowMoves(ctx context.Context) error { return a.storage.followMoves(ctx) }
 
 // patiently repeats a call that shows nothing in a chat as long as that helps and fits ctx.
 func (a *Adapter) patiently(ctx context.Context, call func(context.Context) error) error {
@@ -259,7 +259,7 @@ func retryAfter(err error) time.Duration {
 }
 
 // String names the adapter without its secrets.
-func (a *Adapter) String() string { return fmt.Sprintf("Telegram adapter of bot %d", a.memory.bot) }
+func (a *Adapter) String() string { return fmt.Sprintf("Telegram adapter of bot %d", a.storage.bot) }
 
 // GoString does as String.
 func (a *Adapter) GoString() string { return a.String() }

@@ -501,7 +501,7 @@ func TestGroups(t *testing.T) {
 		group := r.server.Group("Makers", r.ann)
 		var moves []string
 		fails := true
-		r.Adapter.memory.move = func(_ context.Context, _ pgx.Tx, from, to string) error {
+		r.Adapter.storage.move = func(_ context.Context, _ pgx.Tx, from, to string) error {
 			if fails {
 				return errors.New("the database is busy")
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
-// adminMemory is how long is believed what Telegram said of a person's rights in a group.
-const adminMemory = time.Minute
+// adminsRemembered is how long is believed what Telegram said of a person's rights in a group.
+const adminsRemembered = time.Minute
 
 // adminKey is a person in a group.
 type adminKey struct{ chat, user int64 }

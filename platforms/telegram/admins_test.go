@@ -19,7 +19,7 @@ func TestIsAdmin(t *testing.T) {
 	group := r.server.Supergroup("Makers", r.ann, ben)
 	group.SetAdmin(ben)
 	manual := clocktest.NewManual(time.Unix(1_800_000_000, 0))
-	r.admins = clock.NewRecent[adminKey, bool](manual, adminMemory)
+	r.admins = clock.NewRecent[adminKey, bool](manual, adminsRemembered)
 	pressedBy := func(u *telegramtest.User, in *telegramtest.Chat, kind chat.ChatKind) chat.Incoming {
 		return chat.Incoming{
 			Chat: chat.Chat{Place: placeIn(in), Kind: kind},

@@ -85,7 +85,7 @@ func (a *Adapter) inlineResult(ctx context.Context, o chat.InlineOffer) (botapi.
 		return r, true, nil
 	}
 	file := o.Message.Media[0]
-	kind, id, err := a.memory.anyFile(ctx, file.Ref)
+	kind, id, err := a.storage.anyFile(ctx, file.Ref)
 	switch {
 	case err != nil:
 		return r, false, err

@@ -19,7 +19,7 @@ const introduced = "introduction/"
 func (a *Adapter) Introduce(ctx context.Context, texts []chat.Introduction) error {
 	a.menus.Lock()
 	defer a.menus.Unlock()
-	published, err := a.memory.commands(ctx)
+	published, err := a.storage.commands(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *Adapter) Introduce(ctx context.Context, texts []chat.Introduction) erro
 			return err
 		}
 		published[key] = hash
-		if err := a.memory.setCommands(ctx, published); err != nil {
+		if err := a.storage.setCommands(ctx, published); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (a *Adapter) setMenuButton(ctx context.Context, published map[string]string
 		return err
 	}
 	published[menuKey] = state
-	return a.memory.setCommands(ctx, published)
+	return a.storage.setCommands(ctx, published)
 }
 
 // describe sets the texts of a language. ours tells that those that are there are from us.

@@ -36,7 +36,7 @@ func scopeOf(kind chat.ChatKind) string {
 func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) error {
 	a.menus.Lock()
 	defer a.menus.Unlock()
-	published, err := a.memory.commands(ctx)
+	published, err := a.storage.commands(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 			return err
 		}
 		published[key] = hash
-		if err := a.memory.setCommands(ctx, published); err != nil {
+		if err := a.storage.setCommands(ctx, published); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (a *Adapter) withdraw(ctx context.Context, published map[string]string, wan
 			return err
 		}
 		delete(published, key)
-		if err := a.memory.setCommands(ctx, published); err != nil {
+		if err := a.storage.setCommands(ctx, published); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func (a *Adapter) remember(ctx context.Context, o *outgoing, sent []botapi.Messa
 		if !ok || kind != it.Kind || file.FileID == "" {
 			continue // shown as another kind than it was sent as: its id would not work
 		}
-		if err := a.memory.setFile(context.WithoutCancel(ctx), it.ref, kind, file.FileID); err != nil {
+		if err := a.storage.setFile(context.WithoutCancel(ctx), it.ref, kind, file.FileID); err != nil {
 			a.log.WarnContext(ctx, "a file will be uploaded again the next time", "error", err)
 		}
 	}

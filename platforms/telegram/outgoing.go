@@ -116,7 +116,7 @@ func (a *Adapter) itemsOf(ctx context.Context, media []chat.Media) ([]item, erro
 		}
 		i.File = i.upload
 		if m.Ref != "" {
-			id, err := a.memory.file(ctx, m.Ref, kind)
+			id, err := a.storage.file(ctx, m.Ref, kind)
 			if err != nil {
 				return nil, err
 			}
@@ -322,7 +322,7 @@ func (a *Adapter) uploadAnew(ctx context.Context, o *outgoing) bool {
 			continue
 		}
 		it.File, changed = it.upload, true
-		if err := a.memory.forgetFile(ctx, it.ref, it.Kind); err != nil {
+		if err := a.storage.forgetFile(ctx, it.ref, it.Kind); err != nil {
 			a.log.WarnContext(ctx, "a file_id that does not work is still remembered", "error", err)
 		}
 	}

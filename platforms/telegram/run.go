@@ -43,7 +43,7 @@ func (a *Adapter) Run(ctx context.Context, to chat.Receiver) error {
 	if err := a.identify(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	if err := a.memory.pruneFiles(ctx); err != nil && ctx.Err() == nil {
+	if err := a.storage.pruneFiles(ctx); err != nil && ctx.Err() == nil {
 		a.log.WarnContext(ctx, "old files are still remembered", "error", err)
 	}
 	a.receiver.Store(&to)
@@ -69,7 +69,7 @@ func (a *Adapter) keepPace(ctx context.Context) {
 	if a.divide == nil {
 		return
 	}
-	err := a.divide(ctx, fmt.Sprintf("pace of %s %d", Platform, a.memory.bot), paceShares, func(working context.Context, _ int) error {
+	err := a.divide(ctx, fmt.Sprintf("pace of %s %d", Platform, a.storage.bot), paceShares, func(working context.Context, _ int) error {
 		a.sender.Hold(1)
 		<-working.Done()
 		if ctx.Err() == nil {
@@ -87,7 +87,7 @@ func (a *Adapter) poll(ctx context.Context) error {
 	if a.divide == nil {
 		return a.pollAlone(ctx, 0)
 	}
-	return a.divide(ctx, fmt.Sprintf("%s %d", Platform, a.memory.bot), 1, a.pollAlone)
+	return a.divide(ctx, fmt.Sprintf("%s %d", Platform, a.storage.bot), 1, a.pollAlone)
 }
 
 func (a *Adapter) pollAlone(ctx context.Context, _ int) error {
@@ -107,7 +107,7 @@ func (a *Adapter) identify(ctx context.Context) error {
 			return err
 		}
 		a.username.Store(&me.Username)
-		return a.memory.setUsername(ctx, me.Username)
+		return a.storage.setUsername(ctx, me.Username)
 	})
 }
 
@@ -188,7 +188,7 @@ func (a *Adapter) receive(ctx context.Context, updates []botapi.Update) error {
 	if to == nil || username == "" {
 		return errNotReady
 	}
-	r := reader{bot: a.memory.bot, username: username, now: a.clock.Now()}
+	r := reader{bot: a.storage.bot, username: username, now: a.clock.Now()}
 	list := make([]chat.Incoming, 0, len(updates))
 	for _, u := range updates {
 		if err := a.takeMoney(ctx, u); err != nil {

@@ -114,8 +114,8 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 // take writes a run that may be taken on, and begins to work on it where there is a place for it.
 func (s *Acceptor) take(ctx context.Context, a *write.Acceptance) error {
 	if a.Record.Status == runs.StatusQueued {
-		if a.Kept = s.worker.Desk.Keep(a.Record.ID, a.Record.Tool.Service, s.worker.RoomFor(a.Record.Tool)); !a.Kept {
-			defer s.worker.Desk.Queued()
+		if a.Kept = s.worker.Slots.Keep(a.Record.ID, a.Record.Tool.Service, s.worker.RoomFor(a.Record.Tool)); !a.Kept {
+			defer s.worker.Slots.Queued()
 		}
 	}
 	err := s.writer.Writes.Do(ctx, &write.Write{Accept: a})
@@ -126,7 +126,7 @@ func (s *Acceptor) take(ctx context.Context, a *write.Acceptance) error {
 		return err
 	}
 	if err != nil || a.Repeats != "" || a.Refused != nil || a.Record.Waiting {
-		s.worker.Desk.Leave(a.Record.ID)
+		s.worker.Slots.Leave(a.Record.ID)
 		return err
 	}
 	s.store.Serve(a.Record.Tool.Service, a.Record.AccountID)

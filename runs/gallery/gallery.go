@@ -22,30 +22,30 @@ import (
 	"github.com/signalbox/signalbox/runs/store"
 )
 
-// Place names a result: the N-th output, from 0, of a run.
-type Place struct {
+// ResultRef names a result: the N-th output, from 0, of a run.
+type ResultRef struct {
 	RunID string
 	N     int
 }
 
-// String writes a place as ParsePlace reads it.
-func (p Place) String() string { return p.RunID + "." + strconv.Itoa(p.N) }
+// String writes a reference as ParseResultRef reads it.
+func (r ResultRef) String() string { return r.RunID + "." + strconv.Itoa(r.N) }
 
-// ParsePlace reads "<run id>.<n>"; runs.ErrNotFound for what names no result.
-func ParsePlace(text string) (Place, error) {
+// ParseResultRef reads "<run id>.<n>"; runs.ErrNotFound for what names no result.
+func ParseResultRef(text string) (ResultRef, error) {
 	id, number, _ := strings.Cut(text, ".")
 	n, err := strconv.Atoi(number)
 	if _, bad := uuid.Parse(id); bad != nil || err != nil || n < 0 || n > maxPlace {
-		return Place{}, fmt.Errorf("result %.60q: %w", text, runs.ErrNotFound)
+		return ResultRef{}, fmt.Errorf("result %.60q: %w", text, runs.ErrNotFound)
 	}
-	return Place{id, n}, nil
+	return ResultRef{id, n}, nil
 }
 
 const maxPlace = 1<<15 - 1 // as the table has it
 
 // Item is a result with what its owner thinks of it.
 type Item struct {
-	Place
+	ResultRef
 	AccountID string
 	ToolID    string
 	Output    runs.Output
@@ -61,13 +61,13 @@ var Ratings = [...]int{3, 2, 1}
 // Query says which results of an account to list.
 type Query struct {
 	AccountID string
-	ToolID    string    // empty: all tools
-	Text      string    // words, or beginnings of words, that all stand in the run's texts, or name its tool
-	Day       time.Time // the day in UTC on which the run was accepted; zero: any
-	Favorites bool      // these alone
-	Rating    int       // 0: any
-	Before    *Place    // only what comes after this one in the list; nil: from the newest on
-	Limit     int       // from 1 to MaxLimit
+	ToolID    string     // empty: all tools
+	Text      string     // words, or beginnings of words, that all stand in the run's texts, or name its tool
+	Day       time.Time  // the day in UTC on which the run was accepted; zero: any
+	Favorites bool       // these alone
+	Rating    int        // 0: any
+	Before    *ResultRef // only what comes after this one in the list; nil: from the newest on
+	Limit     int        // from 1 to MaxLimit
 }
 
 // MaxLimit is how many results a list has at most.
@@ -141,15 +141,15 @@ func scanItem(row pgx.CollectableRow) (Item, error) {
 		return i, err
 	}
 	if err := store.DecodeStored(output, &i.Output); err != nil {
-		return i, fmt.Errorf("result %s: %w", i.Place, err)
+		return i, fmt.Errorf("result %s: %w", i.ResultRef, err)
 	}
 	i.Output.FileName = i.Output.ProperName()
 	return i, nil
 }
 
 // Get gives one result of an account; runs.ErrNotFound where there is none.
-func (g *Gallery) Get(ctx context.Context, accountID string, at Place) (Item, error) {
-	found, err := g.Find(ctx, accountID, []Place{at})
+func (g *Gallery) Get(ctx context.Context, accountID string, at ResultRef) (Item, error) {
+	found, err := g.Find(ctx, accountID, []ResultRef{at})
 	if err != nil {
 		return Item{}, err
 	}
@@ -157,9 +157,9 @@ func (g *Gallery) Get(ctx context.Context, accountID string, at Place) (Item, er
 }
 
 // Find gives results of an account in the order in which they are named; runs.ErrNotFound where one of them is not there.
-func (g *Gallery) Find(ctx context.Context, accountID string, places []Place) ([]Item, error) {
-	ids, numbers := make([]string, len(places)), make([]int, len(places))
-	for i, p := range places {
+func (g *Gallery) Find(ctx context.Context, accountID string, refs []ResultRef) ([]Item, error) {
+	ids, numbers := make([]string, len(refs)), make([]int, len(refs))
+	for i, p := range refs {
 		ids[i], numbers[i] = p.RunID, p.N
 	}
 	rows, err := g.pool.Query(ctx, `
@@ -169,7 +169,7 @@ func (g *Gallery) Find(ctx context.Context, accountID string, places []Place) ([
 		return nil, fmt.Errorf("find results: %w", err)
 	}
 	items, err := pgx.CollectRows(rows, scanItem)
-	if err == nil && len(items) < len(places) {
+	if err == nil && len(items) < len(refs) {
 		err = runs.ErrNotFound
 	}
 	if err != nil {
@@ -179,12 +179,12 @@ func (g *Gallery) Find(ctx context.Context, accountID string, places []Place) ([
 }
 
 // Beside gives the results of an account before and after one in the list of all; nil where the list ends.
-func (g *Gallery) Beside(ctx context.Context, accountID string, at Place) (newer, older *Place, err error) {
+func (g *Gallery) Beside(ctx context.Context, accountID string, at ResultRef) (newer, older *ResultRef, err error) {
 	for _, side := range []struct {
 		than, order string
-		found       **Place
+		found       **ResultRef
 	}{{">", " ORDER BY run_id, -n", &newer}, {"<", " ORDER BY run_id DESC, -n DESC", &older}} {
-		var p Place
+		var p ResultRef
 		err = g.pool.QueryRow(ctx, `SELECT run_id::text, n FROM gallery_items WHERE account_id = $1 AND run_id `+side.than+`= $2::uuid AND (run_id, -n) `+side.than+` ($2::uuid, $3)`+side.order+` LIMIT 1`,
 			accountID, at.RunID, -at.N).Scan(&p.RunID, &p.N)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -199,19 +199,19 @@ func (g *Gallery) Beside(ctx context.Context, accountID string, at Place) (newer
 }
 
 // SetFavorite says whether a result is a favorite of its owner; runs.ErrNotFound where they have no such result.
-func (g *Gallery) SetFavorite(ctx context.Context, accountID string, at Place, favorite bool) error {
+func (g *Gallery) SetFavorite(ctx context.Context, accountID string, at ResultRef, favorite bool) error {
 	return g.mark(ctx, accountID, at, "favorite", favorite)
 }
 
 // Rate rates a result, from 1 to 3; 0 takes the rating back. runs.ErrNotFound where its owner has no such result.
-func (g *Gallery) Rate(ctx context.Context, accountID string, at Place, rating int) error {
+func (g *Gallery) Rate(ctx context.Context, accountID string, at ResultRef, rating int) error {
 	if rating < 0 || rating > len(Ratings) {
 		return registry.Errorf(registry.CodeInvalidInput, "rating: found %d, expected 1 (bad), 2, 3 (good), or 0 for none", rating)
 	}
 	return g.mark(ctx, accountID, at, "rating", rating)
 }
 
-func (g *Gallery) mark(ctx context.Context, accountID string, at Place, column string, value any) error {
+func (g *Gallery) mark(ctx context.Context, accountID string, at ResultRef, column string, value any) error {
 	tag, err := g.pool.Exec(ctx, `UPDATE gallery_items SET `+column+` = $4 WHERE run_id = $1 AND n = $2 AND account_id = $3`, at.RunID, at.N, accountID, value)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = runs.ErrNotFound

@@ -120,7 +120,7 @@ func TestList(t *testing.T) {
 				page := w.lists(t, q)
 				all = append(all, page...)
 				if len(page) > 0 {
-					last, err := gallery.ParsePlace(page[len(page)-1])
+					last, err := gallery.ParseResultRef(page[len(page)-1])
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -133,7 +133,7 @@ func TestList(t *testing.T) {
 		}
 	})
 	t.Run("a result comes with what made it, and its neighbours", func(t *testing.T) {
-		at := gallery.Place{RunID: bike, N: 1}
+		at := gallery.ResultRef{RunID: bike, N: 1}
 		item, err := w.Get(t.Context(), w.ann, at)
 		if err != nil || item.Prompt != "A red bicycle, KREUZBERG" || item.Output.Width != 300 || item.ToolID != "paint" || item.Output.FileName == "" {
 			t.Errorf("%+v, %v", item, err)
@@ -142,7 +142,7 @@ func TestList(t *testing.T) {
 		if err != nil || newer == nil || newer.String() != cat+".0" || older == nil || older.String() != bike+".2" {
 			t.Errorf("between %v and %v, %v", newer, older, err)
 		}
-		if newer, _, err := w.Beside(t.Context(), w.ann, gallery.Place{RunID: dream}); err != nil || newer != nil {
+		if newer, _, err := w.Beside(t.Context(), w.ann, gallery.ResultRef{RunID: dream}); err != nil || newer != nil {
 			t.Errorf("after the newest comes %v, %v", newer, err)
 		}
 		if _, err := w.Get(t.Context(), uuid.NewString(), at); !errors.Is(err, runs.ErrNotFound) {
@@ -156,7 +156,7 @@ func TestMarks(t *testing.T) {
 	w := newWall(t)
 	ctx := t.Context()
 	run := w.made(t, "paint", "a bicycle", 1, picture, picture, picture)
-	first, second := gallery.Place{RunID: run}, gallery.Place{RunID: run, N: 1}
+	first, second := gallery.ResultRef{RunID: run}, gallery.ResultRef{RunID: run, N: 1}
 	if err := errors.Join(w.SetFavorite(ctx, w.ann, first, true), w.Rate(ctx, w.ann, first, 3), w.Rate(ctx, w.ann, second, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestNothingKeepsARunFromItsEnd(t *testing.T) {
 func TestParsePlace(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "x.0", uuid.NewString(), uuid.NewString() + ".", uuid.NewString() + ".-1", uuid.NewString() + ".99999", uuid.NewString() + ".1.2"} {
-		if p, err := gallery.ParsePlace(text); !errors.Is(err, runs.ErrNotFound) {
+		if p, err := gallery.ParseResultRef(text); !errors.Is(err, runs.ErrNotFound) {
 			t.Errorf("%q is %v, %v", text, p, err)
 		}
 	}
@@ -227,7 +227,7 @@ func BenchmarkList(b *testing.B) {
 	w.exec(b, `UPDATE gallery_items SET rating = 3 WHERE account_id = $1 AND words @@ gallery_query('thing5000')`, w.ann)
 	w.exec(b, `VACUUM ANALYZE`)
 	half := time.UnixMilli(1763600000000 + 100000*60000)
-	middle := gallery.Place{RunID: store.FirstID(half)}
+	middle := gallery.ResultRef{RunID: store.FirstID(half)}
 	for name, q := range map[string]gallery.Query{
 		"newest": {}, "from the middle": {Before: &middle}, "tool": {ToolID: "tool4"}, "tool of nothing": {ToolID: "none"}, "day": {Day: half.UTC().Truncate(24 * time.Hour)}, "favorites": {Favorites: true}, "rated": {Rating: 3},
 		"a frequent word": {Text: "picture"}, "a word of a seventh": {Text: "colour3"}, "a rare word": {Text: "thing77777"}, "a beginning": {Text: "thing77"}, "no word": {Text: "nowhere"}, "rare and frequent": {Text: "picture thing12345"},

@@ -198,8 +198,8 @@ func TestTurns(t *testing.T) {
 		})
 		_, refused := e.counts()
 		for range 20 {
-			h.Desk.Look()
-			until(t, "somebody looked", func() bool { return len(h.Desk.Wake) == 0 })
+			h.Slots.Look()
+			until(t, "somebody looked", func() bool { return len(h.Slots.Wake) == 0 })
 		}
 		if err := h.pool.QueryRow(t.Context(), rows).Scan(&after); err != nil || before != after || strings.Count(after, " ") != 50-engineAhead-1 {
 			t.Errorf("%v; rows\n%s\n%s", err, before, after)

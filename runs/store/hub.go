@@ -296,7 +296,7 @@ func (s *Hub) Refresh(ids []string) {
 	for page := range slices.Chunk(ids, 500) {
 		ctx, cancel := context.WithTimeout(s.Base, group.FlushTimeout)
 		records, err := s.store.Query(ctx, `WHERE r.id = ANY ($1::uuid[])`, page)
-		s.store.tellPlaces(ctx, records)
+		s.store.tellPositions(ctx, records)
 		cancel()
 		if err != nil {
 			if s.Base.Err() == nil {

@@ -41,7 +41,7 @@ func (s *Store) List(ctx context.Context, f runs.Filter) ([]runs.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
-	s.tellPlaces(ctx, records)
+	s.tellPositions(ctx, records)
 	list := make([]runs.Run, len(records))
 	for i := range records {
 		list[i] = records[i].Run

@@ -47,53 +47,53 @@ func (s *Store) lastServed() (services, accounts []string) {
 	return services, accounts
 }
 
-// placesFor is how long the places in the queue are taken for true: looking at all of it costs milliseconds, and many ask.
-const placesFor = time.Second
+// positionsFor is how long the positions in the queue are taken for true: looking at all of it costs milliseconds, and many ask.
+const positionsFor = time.Second
 
-// places are those of the runs in the queue.
-type places struct {
+// queuePositions are those of the runs in the queue.
+type queuePositions struct {
 	mu    sync.Mutex
 	until time.Time
 	byRun map[string]int // 1 is next of its service
 }
 
-// placeSQL counts as runs_claim takes: the first of each account, then the second of each, and so on, each time beginning after the
+// positionSQL counts as runs_claim takes: the first of each account, then the second of each, and so on, each time beginning after the
 // account that was served last. With several processes, each with its own turn, it is nearly so.
-const placeSQL = `
+const positionSQL = `
 	SELECT q.id::text, row_number() OVER (PARTITION BY q.service ORDER BY q.round, q.account_id <= l.account, q.account_id)
 	FROM (SELECT id, service, account_id, row_number() OVER (PARTITION BY service, account_id ORDER BY id) AS round FROM runs
 		WHERE status = 'queued' AND claimed_by IS NULL AND claims = 0 AND NOT waiting) q
 	LEFT JOIN (SELECT unnest($1::text[]) AS service, unnest($2::uuid[]) AS account) l ON l.service = q.service`
 
-// tellPlaces gives those of the runs that wait for a place their place in the queue, behind what their provider has already.
-func (s *Store) tellPlaces(ctx context.Context, records []Record) {
+// tellPositions gives those of the runs that wait for a place their position in the queue, behind what their provider has already.
+func (s *Store) tellPositions(ctx context.Context, records []Record) {
 	waits := func(r Record) bool { return r.Status == runs.StatusQueued && !r.Waiting }
 	if !slices.ContainsFunc(records, waits) {
 		return
 	}
-	s.places.mu.Lock()
-	defer s.places.mu.Unlock()
-	if now := time.Now(); !now.Before(s.places.until) {
+	s.positions.mu.Lock()
+	defer s.positions.mu.Unlock()
+	if now := time.Now(); !now.Before(s.positions.until) {
 		services, accounts := s.lastServed()
-		rows, err := s.Config.Pool.Query(ctx, placeSQL, services, accounts)
+		rows, err := s.Config.Pool.Query(ctx, positionSQL, services, accounts)
 		if err == nil {
-			s.places.byRun = make(map[string]int)
+			s.positions.byRun = make(map[string]int)
 			var id string
 			var n int
 			_, err = pgx.ForEachRow(rows, []any{&id, &n}, func() error {
-				s.places.byRun[id] = n
+				s.positions.byRun[id] = n
 				return nil
 			})
 		}
 		if err != nil {
-			s.Log.DebugContext(ctx, "looking up the places in the queue failed", "error", err)
+			s.Log.DebugContext(ctx, "looking up the positions in the queue failed", "error", err)
 			return
 		}
-		s.places.until = now.Add(placesFor)
+		s.positions.until = now.Add(positionsFor)
 	}
 	ahead := s.ahead()
 	for i := range records {
-		if n := s.places.byRun[records[i].ID]; n > 0 && waits(records[i]) {
+		if n := s.positions.byRun[records[i].ID]; n > 0 && waits(records[i]) {
 			records[i].QueuePosition = n + ahead[records[i].Tool.Service]
 		}
 	}

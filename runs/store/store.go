@@ -29,7 +29,7 @@ type Store struct {
 	tools      toolCache
 	loads      *group.Group[load]
 	thumbnails *assets.Thumbnails
-	places     places
+	positions  queuePositions
 	ahead      func() map[string]int // runs that a service has and has not begun
 
 	turns   map[string]string // the account that was served last, by service
@@ -211,7 +211,7 @@ func (s *Store) Get(ctx context.Context, runID string) (runs.Run, error) {
 		return runs.Run{}, fmt.Errorf("run %s: %w", runID, runs.ErrNotFound)
 	}
 	found := []Record{r}
-	s.tellPlaces(ctx, found)
+	s.tellPositions(ctx, found)
 	return found[0].Run, err
 }
 

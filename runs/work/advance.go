@@ -216,8 +216,8 @@ func (w *step) submitAndWatch(ctx context.Context, provider registry.Submitter) 
 			return nil, err
 		}
 	}
-	w.s.Desk.sent(w.r.ID)
-	defer w.s.Desk.free(w.r.Tool.Service) // while the result is still to be kept and brought
+	w.s.Slots.sent(w.r.ID)
+	defer w.s.Slots.free(w.r.Tool.Service) // while the result is still to be kept and brought
 	return w.watch(ctx, provider, *w.r.Ticket)
 }
 
@@ -232,7 +232,7 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 		if errors.Is(err, registry.ErrNoPlace) {
 			return err
 		}
-		w.s.Desk.sent(w.r.ID)
+		w.s.Slots.sent(w.r.ID)
 		if err == nil {
 			return w.submitted(ctx, ticket)
 		}

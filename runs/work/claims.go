@@ -51,7 +51,7 @@ func (s *Worker) claimFree() {
 		case <-s.Stopping:
 			return
 		case <-poll.C:
-		case <-s.Desk.Wake:
+		case <-s.Slots.Wake:
 			if s.Sleep(s.Base, claimPause) != nil {
 				return
 			}
@@ -62,7 +62,7 @@ func (s *Worker) claimFree() {
 // claim takes as many runs from the queue as there are places: what was begun first, and then what each service has room for. The
 // services take turns as the accounts do, so that none takes all the places that are left here.
 func (s *Worker) claim(ctx context.Context) error {
-	places := s.Desk.reserve(claimAtOnce)
+	places := s.Slots.reserve(claimAtOnce)
 	if places == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Worker) claim(ctx context.Context) error {
 	more := len(found) == places
 	for i, service := range services {
 		share := (places - len(found) + len(services) - i - 1) / (len(services) - i)
-		room := min(share, s.Desk.room(service, s.room(service)))
+		room := min(share, s.Slots.room(service, s.room(service)))
 		var next []claimed
 		if room > 0 && err == nil {
 			next, err = s.ClaimOf(ctx, service, room)
@@ -80,7 +80,7 @@ func (s *Worker) claim(ctx context.Context) error {
 		queues[service] = room <= 0 || len(next) == room || len(s.fullTools(service)) > 0
 		more = more || len(next) == share
 	}
-	s.Desk.occupy(places, found, more, queues)
+	s.Slots.occupy(places, found, more, queues)
 	for _, c := range found {
 		go s.Tend(c.ID, c.First, nil)
 	}
@@ -163,7 +163,7 @@ func (s *Worker) giveBack(ctx context.Context, r *store.Record) error {
 	}
 	s.full[r.Tool.Service][r.Tool.ToolID] = r.Tool
 	s.filling.Unlock()
-	s.Desk.wait(r.Tool.Service)
+	s.Slots.wait(r.Tool.Service)
 	if _, err := s.Config.Pool.Exec(ctx, giveBackSQL, r.ID, s.Instance); err != nil {
 		return &ownError{fmt.Errorf("put run %s back into the queue: %w", r.ID, err)}
 	}
@@ -173,7 +173,7 @@ func (s *Worker) giveBack(ctx context.Context, r *store.Record) error {
 // Tend works on a run that has a place until it is over or the service stops. Troubles of our own, such as a
 // database that is away, are waited out. known is the run as it was accepted just now, if it was.
 func (s *Worker) Tend(runID string, first bool, known *store.Record) {
-	defer s.Desk.Leave(runID)
+	defer s.Slots.Leave(runID)
 	runtime.Gosched() // anyone who waits for an answer, or is about to ask for the next run, goes before the work
 	for try := 1; !s.IsStopping(); try++ {
 		err := s.advanceGuarded(s.Working, runID, first, known)
@@ -200,7 +200,7 @@ func (s *Worker) advanceGuarded(ctx context.Context, runID string, first bool, k
 
 // endWork ends the work on runs and queues: what waits for a provider ends at once, steps get the time of Config.SoftStop.
 func (s *Worker) endWork(ctx context.Context) error {
-	s.Desk.close()
+	s.Slots.close()
 	soft, cancel := context.WithTimeout(ctx, s.Config.SoftStop)
 	defer cancel()
 	if s.idleWithin(soft) {
@@ -217,7 +217,7 @@ func (s *Worker) endWork(ctx context.Context) error {
 
 // idleWithin waits until nobody works here any more; false: ctx ended before.
 func (s *Worker) idleWithin(ctx context.Context) bool {
-	for _, idle := range []<-chan struct{}{s.Desk.idle, s.queuesIdle} {
+	for _, idle := range []<-chan struct{}{s.Slots.idle, s.queuesIdle} {
 		select {
 		case <-idle:
 		case <-ctx.Done():

@@ -104,7 +104,7 @@ func (s *Worker) freeStrays(ctx context.Context) error {
 	}
 	strays := make(map[string]bool)
 	for _, id := range mine {
-		if s.Desk.has(id) {
+		if s.Slots.has(id) {
 			continue
 		}
 		if !s.strays[id] {
@@ -116,7 +116,7 @@ func (s *Worker) freeStrays(ctx context.Context) error {
 		}
 		s.Metrics.Rescued.Inc()
 		s.Log.WarnContext(ctx, "a run had nobody to work on it", "run", id)
-		s.Desk.Look()
+		s.Slots.Look()
 	}
 	s.strays = strays
 	return nil
@@ -168,7 +168,7 @@ func (s *Worker) promoteWaiting(ctx context.Context) error {
 		if _, err := s.Config.Pool.Exec(ctx, `SELECT runs_promote($1, $2)`, account, s.Config.PerAccount); err != nil {
 			return err
 		}
-		s.Desk.Look()
+		s.Slots.Look()
 	}
 	return nil
 }

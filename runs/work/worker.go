@@ -41,7 +41,7 @@ func (s *Worker) Start(ctx context.Context) error {
 		}
 		all.Wait()
 	})
-	s.Desk.start()
+	s.Slots.start()
 	s.Spawn(s.claimFree)
 	s.Spawn(s.housekeeping)
 	s.Spawn(s.checkBooks)
@@ -96,7 +96,7 @@ func (s *Worker) hear(payload string) {
 	case sender == "" && list == store.Deliveries:
 		s.closer.deliveries.Look()
 	case sender == "":
-		s.Desk.Look()
+		s.Slots.Look()
 	default:
 		s.Hub.Refresh(s.Hub.Interesting(strings.Split(list, ",")))
 	}
@@ -113,7 +113,7 @@ type Worker struct {
 	closer  *Closer
 
 	process    *claims.Process // the sign of life behind what is claimed here
-	Desk       *desk
+	Slots      *slots
 	queuesIdle chan struct{}   // closed when nothing of the queues is under way any more
 	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
 	round      int             // of whose turn it is, see claim
@@ -126,11 +126,11 @@ type Worker struct {
 func NewWorker(e *store.Env, c *Closer) (*Worker, error) {
 	s := &Worker{
 		Env: e, Store: c.store, Hub: c.hub, Pricer: c.pricer, Writer: c.writer, stopper: c.stopper, closer: c,
-		Desk: newDesk(e.Config.Workers), queuesIdle: make(chan struct{}), full: make(map[string]map[string]registry.Tool),
+		Slots: newSlots(e.Config.Workers), queuesIdle: make(chan struct{}), full: make(map[string]map[string]registry.Tool),
 	}
 	s.process = claims.NewProcess(claims.ProcessConfig{
 		Pool: e.Config.Pool, Log: e.Log, ID: e.Instance, Table: "run_workers", Lock: locks.Worker,
 		Channel: store.Channel, Heard: s.hear, Again: func(context.Context) { s.Hub.Refresh(s.Hub.WatchedElsewhere()) }, Release: s.release,
 	})
-	return s, e.Config.Metrics.Register(deskCollector{s.Desk})
+	return s, e.Config.Metrics.Register(slotsCollector{s.Slots})
 }

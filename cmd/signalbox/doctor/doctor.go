@@ -132,7 +132,7 @@ func checkTools(ctx context.Context, c Config) []finding {
 		return nil
 	}
 	f := finding{what: "TOOLS_DIR", ok: true, advice: "mend the files; until then their tools stay as they were, or away"}
-	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: &media.Memory{}}), catalog.NewFileLoader("tools", c.ToolsDir)}
+	loaders := []registry.Loader{httptools.New(httptools.Config{Dir: c.ToolsDir, Store: &media.Specs{}}), catalog.NewFileLoader("tools", c.ToolsDir)}
 	var errs []error
 	tools := 0
 	for _, l := range loaders {

@@ -15,11 +15,11 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Desk is where operators see to the engines.
-type Desk struct{ Fleet *comfy.Fleet }
+// Control is where operators see to the engines.
+type Control struct{ Fleet *comfy.Fleet }
 
 // Rows tells the console of the engines and their queues.
-func (d Desk) Rows(ctx context.Context) []console.Engine {
+func (d Control) Rows(ctx context.Context) []console.Engine {
 	queues := d.Fleet.Queues(ctx)
 	var rows []console.Engine
 	for i, s := range d.Fleet.Status() {
@@ -31,12 +31,12 @@ func (d Desk) Rows(ctx context.Context) []console.Engine {
 }
 
 // Order does what an operator wants of an engine.
-func (d Desk) Order(ctx context.Context, name, order string) error {
+func (d Control) Order(ctx context.Context, name, order string) error {
 	return d.Fleet.Order(ctx, name, comfy.Order(order))
 }
 
 // API is how programs of operators do the same.
-func (d Desk) API(people *users.Store, log *slog.Logger) http.Handler {
+func (d Control) API(people *users.Store, log *slog.Logger) http.Handler {
 	return engineapi.Handler(engineapi.Config{
 		Names: func() (names []string) {
 			for _, s := range d.Fleet.Status() {
@@ -50,7 +50,7 @@ func (d Desk) API(people *users.Store, log *slog.Logger) http.Handler {
 }
 
 // Silent tells of each engine that does not answer. What its tools could do is not known then.
-func (d Desk) Silent() (errs []error) {
+func (d Control) Silent() (errs []error) {
 	for _, engine := range d.Fleet.Status() {
 		if !engine.Up {
 			errs = append(errs, fmt.Errorf("the engine %s does not answer: %s", engine.Name, engine.Error))

@@ -17,7 +17,7 @@ import (
 )
 
 // ScalingJobs are those that tell FLEET_HOOK how much the engines have to do; none without it.
-func (d Desk) ScalingJobs(c config.Config, pool *pgxpool.Pool) []schedule.Job {
+func (d Control) ScalingJobs(c config.Config, pool *pgxpool.Pool) []schedule.Job {
 	if c.FleetHook == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (d Desk) ScalingJobs(c config.Config, pool *pgxpool.Pool) []schedule.Job {
 }
 
 // load is what the servers have to do. Serverless endpoints scale by themselves.
-func (d Desk) load(ctx context.Context, pool *pgxpool.Pool) (scaling.Load, error) {
+func (d Control) load(ctx context.Context, pool *pgxpool.Pool) (scaling.Load, error) {
 	load := scaling.Load{Down: []string{}}
 	var err error
 	if load.Waiting, err = store.Unbegun(ctx, pool, comfy.Service); err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Memory keeps specs for as long as a command takes. Its zero value is ready.
-type Memory struct {
+// Specs keeps specs for as long as a command takes. Its zero value is ready.
+type Specs struct {
 	mu       sync.Mutex
 	contents map[registry.Media][]byte
 }
 
 // PutSpecs keeps specs and gives the references that a store would.
-func (m *Memory) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
+func (m *Specs) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Media, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.contents == nil {
@@ -32,7 +32,7 @@ func (m *Memory) PutSpecs(_ context.Context, contents [][]byte) ([]registry.Medi
 }
 
 // OpenMedia opens a spec.
-func (m *Memory) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+func (m *Specs) OpenMedia(_ context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	content, known := m.contents[ref]

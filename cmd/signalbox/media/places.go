@@ -10,14 +10,14 @@ import (
 	"github.com/signalbox/signalbox/internal/assets/bucket"
 )
 
-// Places are where files may be: the folder of DATA_DIR is always there, the bucket where one is set.
-type Places struct {
+// FileStores are where files may be: the folder of DATA_DIR is always there, the bucket where one is set.
+type FileStores struct {
 	Folder *assets.Folder
 	Bucket *bucket.Bucket // nil: none
 }
 
 // OpenPlaces opens the folder, and the bucket of store if that names one.
-func OpenPlaces(ctx context.Context, dataDir string, store settings.Store) (p Places, err error) {
+func OpenPlaces(ctx context.Context, dataDir string, store settings.Store) (p FileStores, err error) {
 	if p.Folder, err = assets.OpenFolder(filepath.Join(dataDir, "assets")); err != nil {
 		return p, fmt.Errorf("DATA_DIR: %w", err)
 	}
@@ -35,7 +35,7 @@ func OpenPlaces(ctx context.Context, dataDir string, store settings.Store) (p Pl
 }
 
 // Now is the place of new files. With a bucket, those that are still in the folder are read there.
-func (p Places) Now() assets.Backend {
+func (p FileStores) Now() assets.Backend {
 	if p.Bucket == nil {
 		return p.Folder
 	}

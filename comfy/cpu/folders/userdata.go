@@ -275,7 +275,7 @@ func (u *User) Get(w http.ResponseWriter, r *http.Request) error {
 		reply.Empty(w, http.StatusForbidden)
 		return nil
 	}
-	f, info, err := place{u.root, full}.open()
+	f, info, err := fileRef{u.root, full}.open()
 	if err != nil {
 		return reply.NotFound(w, r)
 	}

@@ -50,8 +50,8 @@ func contentType(name string) string {
 	return t
 }
 
-// place is a file named by a request: its folder and the name inside of it.
-type place struct {
+// fileRef is a file named by a request: its folder and the name inside of it.
+type fileRef struct {
 	root *os.Root
 	name string
 }
@@ -63,7 +63,7 @@ type Pictures struct {
 	MaxPixels int // of a picture that is decoded
 }
 
-func (s Pictures) located(name, kind, subfolder string) (p place, status int) {
+func (s Pictures) located(name, kind, subfolder string) (p fileRef, status int) {
 	base, folder := node.Annotated(name, "")
 	if base == "" || strings.HasPrefix(base, "/") || strings.Contains(base, "..") {
 		return p, http.StatusBadRequest
@@ -79,7 +79,7 @@ func (s Pictures) located(name, kind, subfolder string) (p place, status int) {
 	if !ok {
 		return p, http.StatusForbidden
 	}
-	return place{root, path.Join(dir, path.Base(base))}, 0
+	return fileRef{root, path.Join(dir, path.Base(base))}, 0
 }
 
 // within cleans a subfolder, which may also lead out of the folder and back in, and refuses it when it ends outside.
@@ -96,7 +96,7 @@ func within(root *os.Root, subfolder string) (string, bool) {
 }
 
 // open opens a regular file; a missing one, or a name no file system takes, is an error.
-func (p place) open() (*os.File, fs.FileInfo, error) {
+func (p fileRef) open() (*os.File, fs.FileInfo, error) {
 	if strings.ContainsRune(p.name, 0) {
 		return nil, nil, fs.ErrNotExist
 	}

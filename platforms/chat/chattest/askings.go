@@ -98,9 +98,9 @@ func (s *scene) thinks(say func(context.Context, agent.Conversation) (agent.Turn
 // connect makes the agent of a model; it begins with the next Start.
 func (s *scene) connect(m agent.Model) {
 	memory := agent.NewStore(s.Pool, 0)
-	s.Agent = dialogue.New(dialogue.Config{Memory: memory, Takes: s.Takes, Agent: asker(func() *agent.Agent {
+	s.Agent = dialogue.New(dialogue.Config{Conversations: memory, Takes: s.Takes, Agent: asker(func() *agent.Agent {
 		return agent.New(agent.Config{
-			Registry: s.Registry, Runs: s.Runs, Model: m, Provider: "script", Memory: memory, Journal: s.Journal,
+			Registry: s.Registry, Runs: s.Runs, Model: m, Provider: "script", Conversations: memory, Journal: s.Journal,
 			File: func(_ runs.Run, o runs.Output) any { return map[string]any{"ref": o.Media} },
 		})
 	})})

@@ -77,8 +77,8 @@ func BenchmarkFirstWord(b *testing.B) {
 		waits <- (<-seen).Sub(said)
 		return agent.Turn{Text: word + " and more"}, nil
 	}}
-	w.Agent = dialogue.New(dialogue.Config{Memory: memory, Agent: asker(func() *agent.Agent {
-		return agent.New(agent.Config{Registry: w.Registry, Runs: w.Runs, Model: model, Memory: memory})
+	w.Agent = dialogue.New(dialogue.Config{Conversations: memory, Agent: asker(func() *agent.Agent {
+		return agent.New(agent.Config{Registry: w.Registry, Runs: w.Runs, Model: model, Conversations: memory})
 	})})
 	w.Start()
 	b.ResetTimer()

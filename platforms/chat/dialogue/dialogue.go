@@ -29,15 +29,15 @@ type Asker interface {
 	Rewrite(ctx context.Context, q agent.Question, tool *registry.Tool, input registry.InputField) (agent.Answer, error)
 }
 
-// Memory is where conversations are forgotten; *agent.Store is one.
-type Memory interface {
+// Conversations is where conversations are forgotten; *agent.Store is one.
+type Conversations interface {
 	ForgetConversation(ctx context.Context, accountID, conversation string) (bool, error)
 }
 
-// Config is what a Dialogue works with; Agent and Memory are required.
+// Config is what a Dialogue works with; Agent and Conversations are required.
 type Config struct {
-	Agent  Asker
-	Memory Memory
+	Agent         Asker
+	Conversations Conversations
 	// Takes reports whether words after a tool's command are better asked of the model; nil: none are.
 	Takes  func(tool *registry.Tool, words string) bool
 	AtOnce int // questions of all people that are answered at once by this process; default 64
@@ -266,7 +266,7 @@ func (d *Dialogue) Forget(ctx context.Context, t *turn.Turn) error {
 			return fmt.Errorf("end a question: %w", context.Cause(ctx))
 		}
 	}
-	_, err := d.cfg.Memory.ForgetConversation(ctx, t.Account.ID, conversation(t))
+	_, err := d.cfg.Conversations.ForgetConversation(ctx, t.Account.ID, conversation(t))
 	return err
 }
 
@@ -286,7 +286,7 @@ func (d *Dialogue) of(accountID string) []*question {
 // conversation names what the questions of a person in a chat, or in a topic of one, belong to.
 func conversation(t *turn.Turn) string { return ConversationIn(t.In.Platform, t.In.Chat.Place) }
 
-// ConversationIn is what is said to a model in a place of a platform, as its memory names it.
+// ConversationIn is what is said to a model in a place of a platform, as its conversations are named.
 func ConversationIn(platform string, place chat.Place) string {
 	return "chat:" + start.ConversationIn(platform, place)
 }

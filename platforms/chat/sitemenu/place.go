@@ -15,14 +15,14 @@ import (
 // recent is how many posts and how many pages are offered for a result.
 const recent = 6
 
-// place is where a picture can stand: a post's cover, or a field of a page's section. Keyboards keep it as one text.
-type place struct{ kind, key, field string }
+// pictureSlot is where a picture can stand: a post's cover, or a field of a page's section. Keyboards keep it as one text.
+type pictureSlot struct{ kind, key, field string }
 
-func (p place) String() string { return p.kind + " " + p.key + " " + p.field }
+func (p pictureSlot) String() string { return p.kind + " " + p.key + " " + p.field }
 
-func placeOf(text string) place {
+func placeOf(text string) pictureSlot {
 	parts := append(strings.SplitN(text, " ", 3), "", "", "")
-	return place{parts[0], parts[1], parts[2]}
+	return pictureSlot{parts[0], parts[1], parts[2]}
 }
 
 // PressPlace offers the places that a result's picture can be put into.
@@ -63,7 +63,7 @@ func places(ctx context.Context, t *turn.Turn, state *store.KeyboardState) (opti
 		return nil, err
 	}
 	for _, post := range posts {
-		state.Site.Items = append(state.Site.Items, place{"post", post.Slug, ""}.String())
+		state.Site.Items = append(state.Site.Items, pictureSlot{"post", post.Slug, ""}.String())
 		options = append(options, chat.MenuOption{Label: t.Say.Line("sitework.cover", "title", chat.Brief(post.title(), 40))})
 	}
 	fields, err := pictureFields(ctx, t)
@@ -81,7 +81,7 @@ func places(ctx context.Context, t *turn.Turn, state *store.KeyboardState) (opti
 		}
 		for i, s := range sections.Items {
 			if field := fields[s.TemplateKey]; field != "" && len(options) < 2*recent {
-				state.Site.Items = append(state.Site.Items, place{"section", s.PageSectionID, field}.String())
+				state.Site.Items = append(state.Site.Items, pictureSlot{"section", s.PageSectionID, field}.String())
 				options = append(options, chat.MenuOption{Label: t.Say.Line("sitework.section", "title", chat.Brief(page.title(), 30), "n", i+1, "template", s.TemplateKey)})
 			}
 		}
@@ -140,7 +140,7 @@ func PressInto(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 }
 
 // put brings a picture into the site and to its place, and gives the view of what it stands in.
-func put(ctx context.Context, t *turn.Turn, file chat.Attachment, words string, at place) (store.SiteView, error) {
+func put(ctx context.Context, t *turn.Turn, file chat.Attachment, words string, at pictureSlot) (store.SiteView, error) {
 	image, err := bring(ctx, t, file)
 	if err != nil {
 		return store.SiteView{}, err

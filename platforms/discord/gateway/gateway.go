@@ -91,8 +91,8 @@ type Starts struct {
 	Last   map[int]time.Time `json:"last"` // by place in Discord's queue
 }
 
-// Memory is what the processes of a bot know together.
-type Memory interface {
+// SessionStore is what the processes of a bot know together.
+type SessionStore interface {
 	Session(ctx context.Context, shard, count int) (Session, error)
 	SetSession(ctx context.Context, shard, count int, s Session) error
 	// Starts has change look at and alter what is known of new sessions, one caller at a time.
@@ -101,9 +101,9 @@ type Memory interface {
 
 // Config is what connections work with; all of it is required, but for Shards and Divide.
 type Config struct {
-	Token  string // the bot's
-	Shards Shards // those of this process
-	Memory Memory
+	Token    string // the bot's
+	Shards   Shards // those of this process
+	Sessions SessionStore
 	// Divide divides the shards among processes, where Shards names none; nil: all are kept here. The context of work ends when another
 	// process shall keep that shard.
 	Divide func(ctx context.Context, count int, work func(ctx context.Context, id int) error) error
@@ -122,7 +122,7 @@ func Listen(ctx context.Context, cfg Config, info Info) error {
 	if count == 0 {
 		count = max(1, info.Shards)
 	}
-	gate := &identifyGate{clock: cfg.Clock, memory: cfg.Memory, places: max(1, info.Session.MaxConcurrency), total: info.Session.Total}
+	gate := &identifyGate{clock: cfg.Clock, sessions: cfg.Sessions, places: max(1, info.Session.MaxConcurrency), total: info.Session.Total}
 	if err := gate.learn(ctx, info); err != nil {
 		cfg.Log.WarnContext(ctx, "how many new sessions Discord allows is not noted", "error", err)
 	}
@@ -165,18 +165,18 @@ const limitPeriod = 24 * time.Hour
 // identifyGate lets new sessions begin no faster and no more often than Discord allows, of all processes together. Discord resets the
 // token of a bot that begins more of them than its session_start_limit.
 type identifyGate struct {
-	clock  clock.Clock
-	memory Memory
-	places int // of Discord's queue
-	total  int // sessions that may begin until the next reset; 0: no limit is known
+	clock    clock.Clock
+	sessions SessionStore
+	places   int // of Discord's queue
+	total    int // sessions that may begin until the next reset; 0: no limit is known
 }
 
-// memoryAway is how long a session waits that can't be counted now.
-const memoryAway = time.Second
+// storeAway is how long a session waits that can't be counted now.
+const storeAway = time.Second
 
 // learn notes what Discord has just told.
 func (g *identifyGate) learn(ctx context.Context, info Info) error {
-	return g.memory.Starts(ctx, func(s *Starts) {
+	return g.sessions.Starts(ctx, func(s *Starts) {
 		s.Left, s.Resets = info.Session.Remaining, g.clock.Now().Add(time.Duration(info.Session.ResetAfter)*time.Millisecond)
 	})
 }
@@ -185,11 +185,11 @@ func (g *identifyGate) learn(ctx context.Context, info Info) error {
 func (g *identifyGate) wait(ctx context.Context, id int, log *slog.Logger) error {
 	for {
 		var d time.Duration
-		err := g.memory.Starts(ctx, func(s *Starts) { d = g.take(s, id) })
+		err := g.sessions.Starts(ctx, func(s *Starts) { d = g.take(s, id) })
 		switch {
 		case err != nil && ctx.Err() == nil:
 			log.WarnContext(ctx, "a new session waits, since it can't be noted", "error", err)
-			d = memoryAway
+			d = storeAway
 		case err == nil && d <= 0:
 			return nil
 		case d > identifyEvery:

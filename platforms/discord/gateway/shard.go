@@ -79,7 +79,7 @@ const (
 // run keeps the connection until ctx ends, and then returns nil, or until Discord refuses it for good. A session goes on that another
 // process, or this one before, has begun.
 func (s *shard) run(ctx context.Context) error {
-	known, err := s.Memory.Session(ctx, s.id, s.count)
+	known, err := s.Sessions.Session(ctx, s.id, s.count)
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "the session of before is not known; a new one begins", "error", err)
 	}
@@ -92,7 +92,7 @@ func (s *shard) run(ctx context.Context) error {
 		noter.Wait()
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 		defer cancel()
-		if err := s.Memory.SetSession(last, s.id, s.count, s.now()); err != nil {
+		if err := s.Sessions.SetSession(last, s.id, s.count, s.now()); err != nil {
 			s.log.WarnContext(ctx, "what came since the session was noted last comes again", "error", err)
 		}
 	}()
@@ -108,7 +108,7 @@ func (s *shard) note(ctx context.Context, noted Session) {
 		case <-ctx.Done():
 			return
 		}
-		if settled != noted && s.Memory.SetSession(ctx, s.id, s.count, settled) == nil {
+		if settled != noted && s.Sessions.SetSession(ctx, s.id, s.count, settled) == nil {
 			noted = settled
 		}
 		settled = s.now()

@@ -80,28 +80,28 @@ type Sender struct {
 	global  *rate.Limiter
 	blocked time.Time // nobody sends before
 	limited map[int64]time.Time
-	chats   map[int64]*lane
+	chats   map[int64]*chatQueue
 }
 
-// lane is one chat: its rate, its punishment and who waits.
-type lane struct {
+// chatQueue is one chat: its rate, its punishment and who waits.
+type chatQueue struct {
 	rate    *rate.Limiter
 	group   *rate.Limiter // nil in private chats
 	blocked time.Time
-	waiting []*ticket
+	waiting []*waiter
 	running map[string]bool // keys of jobs under way
 	changed chan struct{}   // closed and replaced when the queue or the punishment changes
 }
 
-// ticket is a waiting job.
-type ticket struct {
+// waiter is a waiting job.
+type waiter struct {
 	job *Job
 }
 
 // NewSender makes a Sender. jitter returns numbers in [0, 1) that spread repeats.
 func NewSender(clock clock.Clock, limits Limits, jitter func() float64) *Sender {
 	return &Sender{
-		clock: clock, limits: limits, jitter: jitter, chats: map[int64]*lane{}, limited: map[int64]time.Time{},
+		clock: clock, limits: limits, jitter: jitter, chats: map[int64]*chatQueue{}, limited: map[int64]time.Time{},
 		shares: 1, held: 1, global: rate.NewLimiter(bucket(limits.Global, time.Second)),
 	}
 }
@@ -214,7 +214,7 @@ func (s *Sender) BlockedFor(chatID int64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	return max(s.lane(chatID).blocked.Sub(now), s.blocked.Sub(now), 0)
+	return max(s.queueOf(chatID).blocked.Sub(now), s.blocked.Sub(now), 0)
 }
 
 // TooSoon refuses a job that would have to wait.
@@ -234,7 +234,7 @@ func (s *Sender) punish(chatID int64, err error) time.Duration {
 	defer s.mu.Unlock()
 	now := s.clock.Now()
 	until := now.Add(wait)
-	l := s.lane(chatID)
+	l := s.queueOf(chatID)
 	l.blocked = later(l.blocked, until)
 	s.limited[chatID] = now
 	for id, at := range s.limited {
@@ -256,13 +256,13 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// lane finds or makes a chat's lane; it needs s.mu.
-func (s *Sender) lane(chatID int64) *lane {
+// queueOf finds or makes the queue of a chat; it needs s.mu.
+func (s *Sender) queueOf(chatID int64) *chatQueue {
 	if l, ok := s.chats[chatID]; ok {
 		return l
 	}
 	s.forgetIdle()
-	l := &lane{rate: rate.NewLimiter(s.chat()), running: map[string]bool{}, changed: make(chan struct{})}
+	l := &chatQueue{rate: rate.NewLimiter(s.chat()), running: map[string]bool{}, changed: make(chan struct{})}
 	if chatID < 0 {
 		l.group = rate.NewLimiter(bucket(s.part(s.limits.Group), time.Minute))
 	}
@@ -284,24 +284,24 @@ func (s *Sender) forgetIdle() {
 	}
 }
 
-func (l *lane) signal() {
+func (l *chatQueue) signal() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// enter puts a ticket at the end of the queue.
-func (l *lane) enter(t *ticket) {
+// enter puts a job at the end of the queue.
+func (l *chatQueue) enter(t *waiter) {
 	l.waiting = append(l.waiting, t)
 	l.signal()
 }
 
-func (l *lane) leave(t *ticket) {
-	l.waiting = slices.DeleteFunc(l.waiting, func(x *ticket) bool { return x == t })
+func (l *chatQueue) leave(t *waiter) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(x *waiter) bool { return x == t })
 	l.signal()
 }
 
-// next is the first ticket that no running job holds up.
-func (l *lane) next() *ticket {
+// next is the first job that no running job holds up.
+func (l *chatQueue) next() *waiter {
 	for _, t := range l.waiting {
 		if !l.running[t.job.Key] {
 			return t
@@ -317,7 +317,7 @@ func (s *Sender) finished(job *Job) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lane(job.ChatID)
+	l := s.queueOf(job.ChatID)
 	delete(l.running, job.Key)
 	l.signal()
 }
@@ -325,12 +325,12 @@ func (s *Sender) finished(job *Job) {
 // turn waits until the job may go and takes its share of the rates.
 func (s *Sender) turn(ctx context.Context, job *Job) error {
 	s.mu.Lock()
-	l := s.lane(job.ChatID)
+	l := s.queueOf(job.ChatID)
 	if job.Class == Progress {
 		defer s.mu.Unlock()
 		return s.goNow(l, job)
 	}
-	t := &ticket{job: job}
+	t := &waiter{job: job}
 	l.enter(t)
 	s.mu.Unlock()
 	for {
@@ -360,7 +360,7 @@ func (s *Sender) turn(ctx context.Context, job *Job) error {
 }
 
 // goNow lets progress go if nobody else waits and the rates allow it. It needs s.mu.
-func (s *Sender) goNow(l *lane, job *Job) error {
+func (s *Sender) goNow(l *chatQueue, job *Job) error {
 	wait := s.ready(l, job)
 	if wait == 0 && (len(l.waiting) > 0 || job.Key != "" && l.running[job.Key]) {
 		wait = time.Duration(float64(time.Second) / s.limits.Chat)
@@ -388,7 +388,7 @@ func (s *Sender) sleep(ctx context.Context, wait time.Duration, changed <-chan s
 }
 
 // ready returns how long the job must wait still; 0 is now. It needs s.mu.
-func (s *Sender) ready(l *lane, job *Job) time.Duration {
+func (s *Sender) ready(l *chatQueue, job *Job) time.Duration {
 	if s.held == 0 {
 		return sharedOutIn
 	}
@@ -418,7 +418,7 @@ func untilTokens(l *rate.Limiter, now time.Time, n int) time.Duration {
 }
 
 // take uses up the job's share and marks it as running. An album larger than a bucket leaves it in debt.
-func (s *Sender) take(l *lane, job *Job) {
+func (s *Sender) take(l *chatQueue, job *Job) {
 	if job.Key != "" {
 		l.running[job.Key] = true
 	}

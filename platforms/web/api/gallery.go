@@ -97,7 +97,7 @@ func galleryQuery(r *http.Request) (gallery.Query, error) {
 		}
 	}
 	if before := address.Get("before"); before != "" {
-		at, err := gallery.ParsePlace(before)
+		at, err := gallery.ParseResultRef(before)
 		if err != nil {
 			return q, registry.Errorf(registry.CodeInvalidInput, "before: found %.60q, expected what an answer gave as next", before)
 		}
@@ -106,9 +106,9 @@ func galleryQuery(r *http.Request) (gallery.Query, error) {
 	return q, nil
 }
 
-// placeIn is the result that the address of a request names.
-func placeIn(r *http.Request) (gallery.Place, error) {
-	return gallery.ParsePlace(r.PathValue("id") + "." + r.PathValue("n"))
+// resultIn is the result that the address of a request names.
+func resultIn(r *http.Request) (gallery.ResultRef, error) {
+	return gallery.ParseResultRef(r.PathValue("id") + "." + r.PathValue("n"))
 }
 
 // favorite takes {"favorite": true} or false.
@@ -116,7 +116,7 @@ func (a *galleryAPI) favorite(w http.ResponseWriter, r *http.Request, who users.
 	var body struct {
 		Favorite bool `json:"favorite"`
 	}
-	at, err := placeIn(r)
+	at, err := resultIn(r)
 	if err == nil {
 		err = door.ReadJSON(w, r, &body)
 	}
@@ -134,7 +134,7 @@ func (a *galleryAPI) rate(w http.ResponseWriter, r *http.Request, who users.Acco
 	var body struct {
 		Rating int `json:"rating"`
 	}
-	at, err := placeIn(r)
+	at, err := resultIn(r)
 	if err == nil {
 		err = door.ReadJSON(w, r, &body)
 	}

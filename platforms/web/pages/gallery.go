@@ -24,11 +24,11 @@ const GalleryPath = "/gallery"
 // Gallery finds and marks results: gallery.Gallery.
 type Gallery interface {
 	List(ctx context.Context, q gallery.Query) ([]gallery.Item, error)
-	Get(ctx context.Context, accountID string, at gallery.Place) (gallery.Item, error)
-	Find(ctx context.Context, accountID string, places []gallery.Place) ([]gallery.Item, error)
-	Beside(ctx context.Context, accountID string, at gallery.Place) (newer, older *gallery.Place, err error)
-	SetFavorite(ctx context.Context, accountID string, at gallery.Place, favorite bool) error
-	Rate(ctx context.Context, accountID string, at gallery.Place, rating int) error
+	Get(ctx context.Context, accountID string, at gallery.ResultRef) (gallery.Item, error)
+	Find(ctx context.Context, accountID string, refs []gallery.ResultRef) ([]gallery.Item, error)
+	Beside(ctx context.Context, accountID string, at gallery.ResultRef) (newer, older *gallery.ResultRef, err error)
+	SetFavorite(ctx context.Context, accountID string, at gallery.ResultRef, favorite bool) error
+	Rate(ctx context.Context, accountID string, at gallery.ResultRef, rating int) error
 }
 
 // galleryPages are the wall of what an account made, and a page for each picture, video and sound.
@@ -128,7 +128,7 @@ func (f wallFilter) query(before string) (gallery.Query, error) {
 	if before == "" {
 		return q, nil
 	}
-	at, err := gallery.ParsePlace(before)
+	at, err := gallery.ParseResultRef(before)
 	q.Before = &at
 	return q, err
 }
@@ -155,7 +155,7 @@ func (f wallFilter) OnlyFavorites(only bool) wallFilter {
 
 func (s *galleryPages) shot(language string, item gallery.Item) shot {
 	o := item.Output
-	shown := shot{Item: item, ToolName: item.ToolID, Page: pageOf(item.Place), File: s.views.links.File(item.AccountID, o.Media, o.FileName)}
+	shown := shot{Item: item, ToolName: item.ToolID, Page: pageOf(item.ResultRef), File: s.views.links.File(item.AccountID, o.Media, o.FileName)}
 	if t, ok := s.tools.snapshot().Resolve(item.ToolID); ok {
 		shown.ToolName = t.In(language).DisplayName
 	}
@@ -167,11 +167,13 @@ func (s *galleryPages) shot(language string, item gallery.Item) shot {
 }
 
 // pageOf is the address of a result's own page.
-func pageOf(at gallery.Place) string { return GalleryPath + "/" + at.RunID + "/" + strconv.Itoa(at.N) }
+func pageOf(at gallery.ResultRef) string {
+	return GalleryPath + "/" + at.RunID + "/" + strconv.Itoa(at.N)
+}
 
-// placeIn is the result that the address of a request names.
-func placeIn(r *http.Request) (gallery.Place, error) {
-	return gallery.ParsePlace(r.PathValue("id") + "." + r.PathValue("n"))
+// resultIn is the result that the address of a request names.
+func resultIn(r *http.Request) (gallery.ResultRef, error) {
+	return gallery.ParseResultRef(r.PathValue("id") + "." + r.PathValue("n"))
 }
 
 // itemPage is a result with all that made it.
@@ -186,7 +188,7 @@ type itemPage struct {
 }
 
 func (s *galleryPages) item(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	at, err := placeIn(r)
+	at, err := resultIn(r)
 	if err != nil {
 		return err
 	}
@@ -228,7 +230,7 @@ func (s *galleryPages) item(w http.ResponseWriter, r *http.Request, a users.Acco
 
 // mark keeps what the reader thinks of a result: favorite is yes or no, rating a number. Scripts use the API.
 func (s *galleryPages) mark(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	at, err := placeIn(r)
+	at, err := resultIn(r)
 	if err != nil {
 		return err
 	}

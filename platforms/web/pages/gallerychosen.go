@@ -20,21 +20,21 @@ func (s *galleryPages) chosen(r *http.Request, a users.Account) ([]gallery.Item,
 	if err := r.ParseForm(); err != nil {
 		return nil, door.TooLargeOr(err, "the form can't be read")
 	}
-	var places []gallery.Place
-	known := map[gallery.Place]bool{}
+	var refs []gallery.ResultRef
+	known := map[gallery.ResultRef]bool{}
 	for _, text := range r.PostForm["item"] {
-		at, err := gallery.ParsePlace(text)
+		at, err := gallery.ParseResultRef(text)
 		if err != nil {
 			return nil, err
 		}
 		if !known[at] {
-			places, known[at] = append(places, at), true
+			refs, known[at] = append(refs, at), true
 		}
 	}
-	if len(places) == 0 || len(places) > gallery.MaxLimit {
-		return nil, registry.Errorf(registry.CodeInvalidInput, "%d results are chosen: choose from 1 to %d", len(places), gallery.MaxLimit)
+	if len(refs) == 0 || len(refs) > gallery.MaxLimit {
+		return nil, registry.Errorf(registry.CodeInvalidInput, "%d results are chosen: choose from 1 to %d", len(refs), gallery.MaxLimit)
 	}
-	return s.gallery.Find(r.Context(), a.ID, places)
+	return s.gallery.Find(r.Context(), a.ID, refs)
 }
 
 // zip sends the chosen files in one, as they come from the store. Should one fail in the midst, the connection breaks: nobody takes half
@@ -69,7 +69,7 @@ func (s *galleryPages) zip(w http.ResponseWriter, r *http.Request, a users.Accou
 func (s *galleryPages) pack(ctx context.Context, archive *zip.Writer, item gallery.Item, name string) error {
 	content, _, err := s.media.OpenMedia(ctx, item.Output.Media)
 	if err != nil {
-		return fmt.Errorf("result %s: %w", item.Place, err)
+		return fmt.Errorf("result %s: %w", item.ResultRef, err)
 	}
 	defer content.Close()
 	to, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: item.CreatedAt})

@@ -50,7 +50,7 @@ func lines(s *scene.Scene, text string) (*scene.Shape, error) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		at := place{i + 1, strconv.Quote(strings.TrimSpace(line))}
+		at := linePosition{i + 1, strconv.Quote(strings.TrimSpace(line))}
 		sh, err := drawLine(s, board, line, at)
 		var wrong *scene.Error
 		if errors.As(err, &wrong) {
@@ -68,13 +68,13 @@ func lines(s *scene.Scene, text string) (*scene.Shape, error) {
 	return board, nil
 }
 
-// place is where in a text a line stands, for what is refused.
-type place struct {
+// linePosition is where in a text a line stands, for what is refused.
+type linePosition struct {
 	n    int    // from 1
 	line string // in quotes
 }
 
-func drawLine(s *scene.Scene, board *scene.Shape, line string, at place) (*scene.Shape, error) {
+func drawLine(s *scene.Scene, board *scene.Shape, line string, at linePosition) (*scene.Shape, error) {
 	words := token.FindAllString(line, -1)
 	verb := strings.ToLower(words[0])
 	n := verbs[verb]
@@ -114,7 +114,7 @@ func drawLine(s *scene.Scene, board *scene.Shape, line string, at place) (*scene
 }
 
 // lineWord reads what follows the numbers.
-func lineWord(p *scene.Props, stroke *scene.Stroke, text *bool, w string, at place) error {
+func lineWord(p *scene.Props, stroke *scene.Stroke, text *bool, w string, at linePosition) error {
 	if strings.HasPrefix(w, `"`) {
 		words := strings.Trim(w, `"`)
 		p.Characters, *text = &words, true

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Memory keeps what was said in conversations of accounts.
-type Memory interface {
+// Conversations keeps what was said in conversations of accounts.
+type Conversations interface {
 	// Recall gives what is remembered, nothing where there is no such conversation.
 	Recall(ctx context.Context, accountID, conversation string) (Remembered, error)
 	// Remember keeps it in place of what was there, for the account that it belongs to.
@@ -67,10 +67,10 @@ func (r Remembered) turns() []Turn {
 }
 
 func (t *talk) recall(ctx context.Context) (err error) {
-	if t.question.Conversation == "" || t.agent.cfg.Memory == nil {
+	if t.question.Conversation == "" || t.agent.cfg.Conversations == nil {
 		return nil
 	}
-	t.memory, err = t.agent.cfg.Memory.Recall(ctx, t.question.AccountID, t.question.Conversation)
+	t.memory, err = t.agent.cfg.Conversations.Recall(ctx, t.question.AccountID, t.question.Conversation)
 	if err != nil {
 		return fmt.Errorf("recall the conversation: %w", err)
 	}
@@ -79,7 +79,7 @@ func (t *talk) recall(ctx context.Context) (err error) {
 
 // remember keeps what was asked and answered. A question that failed or was stopped is kept, too, with what was said.
 func (t *talk) remember(ctx context.Context) error {
-	if t.question.Conversation == "" || t.agent.cfg.Memory == nil {
+	if t.question.Conversation == "" || t.agent.cfg.Conversations == nil {
 		return nil
 	}
 	text := t.answer.Text
@@ -95,7 +95,7 @@ func (t *talk) remember(ctx context.Context) error {
 	} else {
 		t.memory.drop()
 	}
-	if err := t.agent.cfg.Memory.Remember(context.WithoutCancel(ctx), t.question.AccountID, t.question.Conversation, t.memory); err != nil {
+	if err := t.agent.cfg.Conversations.Remember(context.WithoutCancel(ctx), t.question.AccountID, t.question.Conversation, t.memory); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	return nil

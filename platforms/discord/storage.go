@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
 )
 
-// memory is what an Adapter keeps in Postgres.
-type memory struct {
+// storage is what an Adapter keeps in Postgres.
+type storage struct {
 	pool   *pgxpool.Pool
 	writer *postgres.Writer
 	app    string
@@ -67,19 +67,19 @@ func (p published) private(i interaction) bool {
 	return p.Commands[i.Data.Name].Private
 }
 
-func (m memory) published(ctx context.Context) (published, error) {
+func (st storage) published(ctx context.Context) (published, error) {
 	var p published
-	err := m.pool.QueryRow(ctx, `SELECT commands FROM discord_apps WHERE application_id = $1`, m.app).Scan(&p)
+	err := st.pool.QueryRow(ctx, `SELECT commands FROM discord_apps WHERE application_id = $1`, st.app).Scan(&p)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return published{}, nil
 	}
 	return p, wrap(err, "read which commands are published")
 }
 
-func (m memory) setPublished(ctx context.Context, p published) error {
-	_, err := m.pool.Exec(ctx, `
+func (st storage) setPublished(ctx context.Context, p published) error {
+	_, err := st.pool.Exec(ctx, `
 		INSERT INTO discord_apps (application_id, commands) VALUES ($1, $2)
-		ON CONFLICT (application_id) DO UPDATE SET commands = EXCLUDED.commands`, m.app, p)
+		ON CONFLICT (application_id) DO UPDATE SET commands = EXCLUDED.commands`, st.app, p)
 	return wrap(err, "record which commands are published")
 }
 
@@ -96,22 +96,22 @@ type ticket struct {
 }
 
 // add stores an interaction; false when it was stored before.
-func (m memory) add(ctx context.Context, t ticket, messageID string) (bool, error) {
-	tag, err := m.writer.Exec(ctx, `
+func (st storage) add(ctx context.Context, t ticket, messageID string) (bool, error) {
+	tag, err := st.writer.Exec(ctx, `
 		INSERT INTO discord_interactions (id, kind, token, channel, ephemeral, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, t.id, int16(t.kind), t.token, t.channel, t.ephemeral, t.created)
 	stored := tag.RowsAffected() > 0
 	if err == nil && stored && messageID != "" {
-		err = m.addMessage(ctx, messageID, t.id, true)
+		err = st.addMessage(ctx, messageID, t.id, true)
 	}
 	return stored, wrap(err, "store an interaction")
 }
 
 // ticket finds an interaction; false when it was not stored, or forgotten.
-func (m memory) ticket(ctx context.Context, id string) (ticket, bool, error) {
+func (st storage) ticket(ctx context.Context, id string) (ticket, bool, error) {
 	t := ticket{id: id}
 	var kind int16
-	err := m.pool.QueryRow(ctx, `
+	err := st.pool.QueryRow(ctx, `
 		SELECT kind, token, channel, ephemeral, answered, used, created_at FROM discord_interactions WHERE id = $1`, id).
 		Scan(&kind, &t.token, &t.channel, &t.ephemeral, &t.answered, &t.used, &t.created)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -122,14 +122,14 @@ func (m memory) ticket(ctx context.Context, id string) (ticket, bool, error) {
 }
 
 // update records how far an interaction is answered.
-func (m memory) update(ctx context.Context, t ticket) error {
-	_, err := m.writer.Exec(ctx, `UPDATE discord_interactions SET answered = $2, used = $3 WHERE id = $1`, t.id, t.answered, t.used)
+func (st storage) update(ctx context.Context, t ticket) error {
+	_, err := st.writer.Exec(ctx, `UPDATE discord_interactions SET answered = $2, used = $3 WHERE id = $1`, t.id, t.answered, t.used)
 	return wrap(err, "record the answer to an interaction")
 }
 
 // addMessage records that a message can be edited with an interaction's token.
-func (m memory) addMessage(ctx context.Context, messageID, interactionID string, original bool) error {
-	_, err := m.writer.Exec(ctx, `
+func (st storage) addMessage(ctx context.Context, messageID, interactionID string, original bool) error {
+	_, err := st.writer.Exec(ctx, `
 		INSERT INTO discord_messages (message_id, interaction_id, original) VALUES ($1, $2, $3)
 		ON CONFLICT (message_id) DO UPDATE SET interaction_id = EXCLUDED.interaction_id, original = EXCLUDED.original`,
 		messageID, interactionID, original)
@@ -137,8 +137,8 @@ func (m memory) addMessage(ctx context.Context, messageID, interactionID string,
 }
 
 // interactionOf finds the interaction with whose token a message can be edited; "" for none.
-func (m memory) interactionOf(ctx context.Context, messageID string) (id string, original bool, err error) {
-	err = m.pool.QueryRow(ctx, `SELECT interaction_id, original FROM discord_messages WHERE message_id = $1`, messageID).Scan(&id, &original)
+func (st storage) interactionOf(ctx context.Context, messageID string) (id string, original bool, err error) {
+	err = st.pool.QueryRow(ctx, `SELECT interaction_id, original FROM discord_messages WHERE message_id = $1`, messageID).Scan(&id, &original)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
 	}
@@ -146,16 +146,16 @@ func (m memory) interactionOf(ctx context.Context, messageID string) (id string,
 }
 
 // prune forgets interactions that can't be answered any more.
-func (m memory) prune(ctx context.Context, before time.Time) error {
-	_, err := m.pool.Exec(ctx, `DELETE FROM discord_interactions WHERE created_at < $1`, before)
+func (st storage) prune(ctx context.Context, before time.Time) error {
+	_, err := st.pool.Exec(ctx, `DELETE FROM discord_interactions WHERE created_at < $1`, before)
 	return wrap(err, "forget old interactions")
 }
 
 // Session gives what is known of a shard's session.
-func (m memory) Session(ctx context.Context, shard, count int) (gateway.Session, error) {
+func (st storage) Session(ctx context.Context, shard, count int) (gateway.Session, error) {
 	var s gateway.Session
-	err := m.pool.QueryRow(ctx, `SELECT session_id, resume_url, sequence FROM discord_sessions WHERE application_id = $1 AND shards = $2 AND shard = $3`,
-		m.app, count, shard).Scan(&s.ID, &s.ResumeURL, &s.Sequence)
+	err := st.pool.QueryRow(ctx, `SELECT session_id, resume_url, sequence FROM discord_sessions WHERE application_id = $1 AND shards = $2 AND shard = $3`,
+		st.app, count, shard).Scan(&s.ID, &s.ResumeURL, &s.Sequence)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, nil
 	}
@@ -163,26 +163,26 @@ func (m memory) Session(ctx context.Context, shard, count int) (gateway.Session,
 }
 
 // SetSession keeps what is known of a shard's session.
-func (m memory) SetSession(ctx context.Context, shard, count int, s gateway.Session) error {
-	_, err := m.writer.Exec(ctx, `
+func (st storage) SetSession(ctx context.Context, shard, count int, s gateway.Session) error {
+	_, err := st.writer.Exec(ctx, `
 		INSERT INTO discord_sessions (application_id, shards, shard, session_id, resume_url, sequence) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (application_id, shards, shard) DO UPDATE SET session_id = $4, resume_url = $5, sequence = $6`,
-		m.app, count, shard, s.ID, s.ResumeURL, s.Sequence)
+		st.app, count, shard, s.ID, s.ResumeURL, s.Sequence)
 	return wrap(err, "keep a session of the gateway")
 }
 
 // Starts has change look at and alter what is known of new sessions, one caller of all processes at a time.
-func (m memory) Starts(ctx context.Context, change func(*gateway.Starts)) error {
-	err := postgres.InTx(ctx, m.pool, func(tx pgx.Tx) error {
+func (st storage) Starts(ctx context.Context, change func(*gateway.Starts)) error {
+	err := postgres.InTx(ctx, st.pool, func(tx pgx.Tx) error {
 		var s gateway.Starts
 		err := tx.QueryRow(ctx, `
 			INSERT INTO discord_starts (application_id, starts) VALUES ($1, '{}')
-			ON CONFLICT (application_id) DO UPDATE SET application_id = $1 RETURNING starts`, m.app).Scan(&s)
+			ON CONFLICT (application_id) DO UPDATE SET application_id = $1 RETURNING starts`, st.app).Scan(&s)
 		if err != nil {
 			return err
 		}
 		change(&s)
-		_, err = tx.Exec(ctx, `UPDATE discord_starts SET starts = $2 WHERE application_id = $1`, m.app, s)
+		_, err = tx.Exec(ctx, `UPDATE discord_starts SET starts = $2 WHERE application_id = $1`, st.app, s)
 		return err
 	})
 	return wrap(err, "look whether a new session may begin")

@@ -7,7 +7,7 @@ import (
 // A run that finds all places reserved by a look into the queue has one saved from those that are accepted after it.
 func TestNobodyTakesThePlaceOfWhoCameDuringALook(t *testing.T) {
 	t.Parallel()
-	d := newDesk(2)
+	d := newSlots(2)
 	d.start()
 	reserved := d.reserve(10)
 	if d.Keep("first", "choir", 10) {
@@ -43,7 +43,7 @@ func TestNobodyTakesThePlaceOfWhoCameDuringALook(t *testing.T) {
 // What comes while no place is free is looked for when one is.
 func TestALookFollowsTheNextFreePlace(t *testing.T) {
 	t.Parallel()
-	d := newDesk(1)
+	d := newSlots(1)
 	d.start()
 	d.Keep("first", "choir", 10)
 	d.Keep("second", "choir", 10)
@@ -63,10 +63,10 @@ func TestALookFollowsTheNextFreePlace(t *testing.T) {
 	}
 }
 
-// Runs are accepted before the desk opens and after it has closed, too.
-func TestQueueingAtAClosedDesk(t *testing.T) {
+// Runs are accepted before the slots open and after they have closed, too.
+func TestQueueingAtClosedSlots(t *testing.T) {
 	t.Parallel()
-	d := newDesk(1)
+	d := newSlots(1)
 	d.Keep("early", "choir", 10)
 	d.Queued()
 	d.start()

@@ -6,9 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// desk has a place for each run that this process works on at a time. Anyone who accepts a run keeps it when
-// there is a place, here and at the provider; what finds none lies in the database until there is one.
-type desk struct {
+// slots has a place for each run that this process works on at a time. Anyone who accepts a run keeps it when
+// there is a place, here and at the provider; what finds none is queued in the database until there is one.
+type slots struct {
 	mu     sync.Mutex
 	places int
 	taken  int               // of them, also by claims under way
@@ -20,25 +20,25 @@ type desk struct {
 	coming int               // runs on their way there
 	lying  int               // runs that came there since the last look began; with those that are coming, each has a place saved
 	Wake   chan struct{}     // look for them
-	idle   chan struct{}     // closed when the desk is closed and nobody is at work
+	idle   chan struct{}     // closed when they are closed and nobody is at work
 }
 
-func newDesk(places int) *desk {
-	return &desk{
+func newSlots(places int) *slots {
+	return &slots{
 		places: places, runs: make(map[string]string), unsent: make(map[string]int), queues: make(map[string]bool),
 		Wake: make(chan struct{}, 1), idle: make(chan struct{}),
 	}
 }
 
-// start opens the desk.
-func (d *desk) start() {
+// start opens the slots.
+func (d *slots) start() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open = true
 }
 
 // close lets nobody take a place any more; idle is closed when all have left.
-func (d *desk) close() {
+func (d *slots) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open = false
@@ -49,7 +49,7 @@ func (d *desk) close() {
 
 // Keep takes a place for a run that is being accepted, where its service has room for so many more; false: it has to be put into
 // the queue, and queued is called when that is done or has failed.
-func (d *desk) Keep(runID, service string, room int) bool {
+func (d *slots) Keep(runID, service string, room int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.open || d.queues[service] || d.unsent[service] >= room || d.taken+d.coming+d.lying >= d.places {
@@ -62,13 +62,13 @@ func (d *desk) Keep(runID, service string, room int) bool {
 }
 
 // begin is called with mu held.
-func (d *desk) begin(runID, service string) {
+func (d *slots) begin(runID, service string) {
 	d.runs[runID] = service
 	d.unsent[service]++
 }
 
 // sent takes note that the provider counts a run by now, or does not have it.
-func (d *desk) sent(runID string) {
+func (d *slots) sent(runID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if service, here := d.runs[runID]; here && d.count(runID, service) {
@@ -77,21 +77,21 @@ func (d *desk) sent(runID string) {
 }
 
 // free takes note that a provider may have a place again.
-func (d *desk) free(service string) {
+func (d *slots) free(service string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lookFor(service)
 }
 
 // lookFor is called with mu held.
-func (d *desk) lookFor(service string) {
+func (d *slots) lookFor(service string) {
 	if d.open && d.queues[service] && d.taken < d.places {
 		d.Look()
 	}
 }
 
 // count has a run of the service no longer count as unsent, and reports whether it did. It is called with mu held.
-func (d *desk) count(runID, service string) bool {
+func (d *slots) count(runID, service string) bool {
 	if service == "" {
 		return false
 	}
@@ -103,14 +103,14 @@ func (d *desk) count(runID, service string) bool {
 }
 
 // room is what is left for a service of so many places at its provider.
-func (d *desk) room(service string, places int) int {
+func (d *slots) room(service string, places int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return places - d.unsent[service]
 }
 
 // Queued takes note that a run for which there was no place is in the queue.
-func (d *desk) Queued() {
+func (d *slots) Queued() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.coming--
@@ -120,7 +120,7 @@ func (d *desk) Queued() {
 
 // reserve takes up to n places for runs from the queue, and occupy fills them. more says that there were too few places here; without
 // it nothing is left in the queue but what has come meanwhile, and what waits for its provider.
-func (d *desk) reserve(n int) int {
+func (d *slots) reserve(n int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.open {
@@ -135,7 +135,7 @@ func (d *desk) reserve(n int) int {
 }
 
 // occupy fills the places that were reserved; queues are the services that may have more runs.
-func (d *desk) occupy(reserved int, found []claimed, more bool, queues map[string]bool) {
+func (d *slots) occupy(reserved int, found []claimed, more bool, queues map[string]bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.taken -= reserved - len(found)
@@ -147,14 +147,14 @@ func (d *desk) occupy(reserved int, found []claimed, more bool, queues map[strin
 }
 
 // wait notes that a service has runs in the database, for want of a place at the provider.
-func (d *desk) wait(service string) {
+func (d *slots) wait(service string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queues[service] = true
 }
 
 // Leave gives a run's place back.
-func (d *desk) Leave(runID string) {
+func (d *slots) Leave(runID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.count(runID, d.runs[runID])
@@ -164,7 +164,7 @@ func (d *desk) Leave(runID string) {
 }
 
 // freed is called with mu held.
-func (d *desk) freed() {
+func (d *slots) freed() {
 	d.lookIfFree()
 	if !d.open && d.taken == 0 {
 		close(d.idle)
@@ -172,14 +172,14 @@ func (d *desk) freed() {
 }
 
 // lookIfFree is called with mu held.
-func (d *desk) lookIfFree() {
+func (d *slots) lookIfFree() {
 	if d.open && (d.more || d.lying > 0) && d.taken < d.places {
 		d.Look()
 	}
 }
 
 // Look has the queue looked at.
-func (d *desk) Look() {
+func (d *slots) Look() {
 	select {
 	case d.Wake <- struct{}{}:
 	default:
@@ -187,21 +187,21 @@ func (d *desk) Look() {
 }
 
 // has reports whether a run is under work here.
-func (d *desk) has(runID string) bool {
+func (d *slots) has(runID string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, here := d.runs[runID]
 	return here
 }
 
-// deskCollector tells of a process' places for runs.
-type deskCollector struct{ *desk }
+// slotsCollector tells of a process' places for runs.
+type slotsCollector struct{ *slots }
 
 var placesDesc = prometheus.NewDesc("signalbox_runs_places", "Places of this process for runs under work, by state.", []string{"state"}, nil)
 
-func (c deskCollector) Describe(d chan<- *prometheus.Desc) { d <- placesDesc }
+func (c slotsCollector) Describe(d chan<- *prometheus.Desc) { d <- placesDesc }
 
-func (c deskCollector) Collect(m chan<- prometheus.Metric) {
+func (c slotsCollector) Collect(m chan<- prometheus.Metric) {
 	c.mu.Lock()
 	used, free := c.taken, c.places-c.taken
 	c.mu.Unlock()
