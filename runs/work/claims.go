@@ -21,7 +21,7 @@ import (
 
 const (
 	claimEvery  = 500 * time.Millisecond // a look at the queue, should no news of it come
-	claimPause  = 2 * time.Millisecond   // gathers news and free places
+	claimPause  = 2 * time.Millisecond   // gathers news and free slots
 	claimAtOnce = 128
 )
 
@@ -59,18 +59,18 @@ func (s *Worker) claimFree() {
 	}
 }
 
-// claim takes as many runs from the queue as there are places: what was begun first, and then what each service has room for. The
-// services take turns as the accounts do, so that none takes all the places that are left here.
+// claim takes as many runs from the queue as there are slots: what was begun first, and then what each service has room for. The
+// services take turns as the accounts do, so that none takes all the slots that are left here.
 func (s *Worker) claim(ctx context.Context) error {
-	places := s.Slots.reserve(claimAtOnce)
-	if places == 0 {
+	free := s.Slots.reserve(claimAtOnce)
+	if free == 0 {
 		return nil
 	}
 	queues := make(map[string]bool)
-	found, services, err := s.ClaimBegun(ctx, places)
-	more := len(found) == places
+	found, services, err := s.ClaimBegun(ctx, free)
+	more := len(found) == free
 	for i, service := range services {
-		share := (places - len(found) + len(services) - i - 1) / (len(services) - i)
+		share := (free - len(found) + len(services) - i - 1) / (len(services) - i)
 		room := min(share, s.Slots.room(service, s.room(service)))
 		var next []claimed
 		if room > 0 && err == nil {
@@ -80,7 +80,7 @@ func (s *Worker) claim(ctx context.Context) error {
 		queues[service] = room <= 0 || len(next) == room || len(s.fullTools(service)) > 0
 		more = more || len(next) == share
 	}
-	s.Slots.occupy(places, found, more, queues)
+	s.Slots.occupy(free, found, more, queues)
 	for _, c := range found {
 		go s.Tend(c.ID, c.First, nil)
 	}
@@ -170,7 +170,7 @@ func (s *Worker) giveBack(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// Tend works on a run that has a place until it is over or the service stops. Troubles of our own, such as a
+// Tend works on a run that has a slot until it is over or the service stops. Troubles of our own, such as a
 // database that is away, are waited out. known is the run as it was accepted just now, if it was.
 func (s *Worker) Tend(runID string, first bool, known *store.Record) {
 	defer s.Slots.Leave(runID)

@@ -6,195 +6,195 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// slots has a place for each run that this process works on at a time. Anyone who accepts a run keeps it when
-// there is a place, here and at the provider; what finds none is queued in the database until there is one.
+// slots are for the runs that this process works on at a time, one each; what a provider has for them is a place. Anyone who accepts a run keeps it when
+// there is a slot here and a place at the provider; what finds none is queued in the database until there is one.
 type slots struct {
 	mu     sync.Mutex
-	places int
-	taken  int               // of them, also by claims under way
+	most   int               // of them
+	taken  int               // also by claims under way
 	runs   map[string]string // under work here; the service of those that their provider may not have counted yet
 	unsent map[string]int    // the number of these by service
 	open   bool              // from Start to Stop
-	more   bool              // more runs may lie in the database than there were places here
-	queues map[string]bool   // services with runs in the database, for want of a place here or there: those come first
+	more   bool              // more runs may lie in the database than there were slots here
+	queues map[string]bool   // services with runs in the database, for want of a slot here or a place there: those come first
 	coming int               // runs on their way there
-	lying  int               // runs that came there since the last look began; with those that are coming, each has a place saved
+	lying  int               // runs that came there since the last look began; with those that are coming, each has a slot saved
 	Wake   chan struct{}     // look for them
 	idle   chan struct{}     // closed when they are closed and nobody is at work
 }
 
-func newSlots(places int) *slots {
+func newSlots(most int) *slots {
 	return &slots{
-		places: places, runs: make(map[string]string), unsent: make(map[string]int), queues: make(map[string]bool),
+		most: most, runs: make(map[string]string), unsent: make(map[string]int), queues: make(map[string]bool),
 		Wake: make(chan struct{}, 1), idle: make(chan struct{}),
 	}
 }
 
 // start opens the slots.
-func (d *slots) start() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.open = true
+func (s *slots) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = true
 }
 
-// close lets nobody take a place any more; idle is closed when all have left.
-func (d *slots) close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.open = false
-	if d.taken == 0 {
-		close(d.idle)
+// close lets nobody take a slot any more; idle is closed when all have left.
+func (s *slots) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = false
+	if s.taken == 0 {
+		close(s.idle)
 	}
 }
 
-// Keep takes a place for a run that is being accepted, where its service has room for so many more; false: it has to be put into
+// Keep takes a slot for a run that is being accepted, where its service has places for so many more; false: it has to be put into
 // the queue, and queued is called when that is done or has failed.
-func (d *slots) Keep(runID, service string, room int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.open || d.queues[service] || d.unsent[service] >= room || d.taken+d.coming+d.lying >= d.places {
-		d.coming++
+func (s *slots) Keep(runID, service string, room int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open || s.queues[service] || s.unsent[service] >= room || s.taken+s.coming+s.lying >= s.most {
+		s.coming++
 		return false
 	}
-	d.taken++
-	d.begin(runID, service)
+	s.taken++
+	s.begin(runID, service)
 	return true
 }
 
 // begin is called with mu held.
-func (d *slots) begin(runID, service string) {
-	d.runs[runID] = service
-	d.unsent[service]++
+func (s *slots) begin(runID, service string) {
+	s.runs[runID] = service
+	s.unsent[service]++
 }
 
 // sent takes note that the provider counts a run by now, or does not have it.
-func (d *slots) sent(runID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if service, here := d.runs[runID]; here && d.count(runID, service) {
-		d.lookFor(service)
+func (s *slots) sent(runID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if service, here := s.runs[runID]; here && s.count(runID, service) {
+		s.lookFor(service)
 	}
 }
 
 // free takes note that a provider may have a place again.
-func (d *slots) free(service string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lookFor(service)
+func (s *slots) free(service string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookFor(service)
 }
 
 // lookFor is called with mu held.
-func (d *slots) lookFor(service string) {
-	if d.open && d.queues[service] && d.taken < d.places {
-		d.Look()
+func (s *slots) lookFor(service string) {
+	if s.open && s.queues[service] && s.taken < s.most {
+		s.Look()
 	}
 }
 
 // count has a run of the service no longer count as unsent, and reports whether it did. It is called with mu held.
-func (d *slots) count(runID, service string) bool {
+func (s *slots) count(runID, service string) bool {
 	if service == "" {
 		return false
 	}
-	d.runs[runID] = ""
-	if d.unsent[service]--; d.unsent[service] == 0 {
-		delete(d.unsent, service)
+	s.runs[runID] = ""
+	if s.unsent[service]--; s.unsent[service] == 0 {
+		delete(s.unsent, service)
 	}
 	return true
 }
 
 // room is what is left for a service of so many places at its provider.
-func (d *slots) room(service string, places int) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return places - d.unsent[service]
+func (s *slots) room(service string, places int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return places - s.unsent[service]
 }
 
-// Queued takes note that a run for which there was no place is in the queue.
-func (d *slots) Queued() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.coming--
-	d.lying++
-	d.lookIfFree()
+// Queued takes note that a run for which there was no slot is in the queue.
+func (s *slots) Queued() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.coming--
+	s.lying++
+	s.lookIfFree()
 }
 
-// reserve takes up to n places for runs from the queue, and occupy fills them. more says that there were too few places here; without
+// reserve takes up to n slots for runs from the queue, and occupy fills them. more says that there were too few here; without
 // it nothing is left in the queue but what has come meanwhile, and what waits for its provider.
-func (d *slots) reserve(n int) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.open {
+func (s *slots) reserve(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
 		return 0
 	}
-	n = min(n, d.places-d.taken)
-	d.taken += n
+	n = min(n, s.most-s.taken)
+	s.taken += n
 	if n > 0 {
-		d.lying = 0
+		s.lying = 0
 	}
 	return n
 }
 
-// occupy fills the places that were reserved; queues are the services that may have more runs.
-func (d *slots) occupy(reserved int, found []claimed, more bool, queues map[string]bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.taken -= reserved - len(found)
+// occupy fills the slots that were reserved; queues are the services that may have more runs.
+func (s *slots) occupy(reserved int, found []claimed, more bool, queues map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken -= reserved - len(found)
 	for _, c := range found {
-		d.begin(c.ID, c.Service)
+		s.begin(c.ID, c.Service)
 	}
-	d.more, d.queues = more, queues
-	d.freed()
+	s.more, s.queues = more, queues
+	s.freed()
 }
 
 // wait notes that a service has runs in the database, for want of a place at the provider.
-func (d *slots) wait(service string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.queues[service] = true
+func (s *slots) wait(service string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queues[service] = true
 }
 
-// Leave gives a run's place back.
-func (d *slots) Leave(runID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.count(runID, d.runs[runID])
-	delete(d.runs, runID)
-	d.taken--
-	d.freed()
+// Leave gives a run's slot back.
+func (s *slots) Leave(runID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count(runID, s.runs[runID])
+	delete(s.runs, runID)
+	s.taken--
+	s.freed()
 }
 
 // freed is called with mu held.
-func (d *slots) freed() {
-	d.lookIfFree()
-	if !d.open && d.taken == 0 {
-		close(d.idle)
+func (s *slots) freed() {
+	s.lookIfFree()
+	if !s.open && s.taken == 0 {
+		close(s.idle)
 	}
 }
 
 // lookIfFree is called with mu held.
-func (d *slots) lookIfFree() {
-	if d.open && (d.more || d.lying > 0) && d.taken < d.places {
-		d.Look()
+func (s *slots) lookIfFree() {
+	if s.open && (s.more || s.lying > 0) && s.taken < s.most {
+		s.Look()
 	}
 }
 
 // Look has the queue looked at.
-func (d *slots) Look() {
+func (s *slots) Look() {
 	select {
-	case d.Wake <- struct{}{}:
+	case s.Wake <- struct{}{}:
 	default:
 	}
 }
 
 // has reports whether a run is under work here.
-func (d *slots) has(runID string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, here := d.runs[runID]
+func (s *slots) has(runID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, here := s.runs[runID]
 	return here
 }
 
-// slotsCollector tells of a process' places for runs.
+// slotsCollector tells of a process' slots for runs.
 type slotsCollector struct{ *slots }
 
 var placesDesc = prometheus.NewDesc("signalbox_runs_places", "Places of this process for runs under work, by state.", []string{"state"}, nil)
@@ -203,7 +203,7 @@ func (c slotsCollector) Describe(d chan<- *prometheus.Desc) { d <- placesDesc }
 
 func (c slotsCollector) Collect(m chan<- prometheus.Metric) {
 	c.mu.Lock()
-	used, free := c.taken, c.places-c.taken
+	used, free := c.taken, c.most-c.taken
 	c.mu.Unlock()
 	m <- prometheus.MustNewConstMetric(placesDesc, prometheus.GaugeValue, float64(used), "used")
 	m <- prometheus.MustNewConstMetric(placesDesc, prometheus.GaugeValue, float64(free), "free")

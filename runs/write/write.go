@@ -272,7 +272,7 @@ func (s *Writer) MarkDelivered(ctx context.Context, runID string) error {
 }
 
 // marksSize bounds the marks of deliveries in one statement: in each gatherMarks there must be room for all runs that end,
-// since a run gives its place back with the mark.
+// since a run gives its slot back with the mark.
 const marksSize = 1024
 
 // gatherEnds gathers the ends of runs while others begin: their results come a moment later, and a transaction serves more of them.
@@ -287,7 +287,7 @@ type Acceptance struct {
 	Key    store.ToolKey
 	Shape  int64
 	Idem   string
-	Kept   bool // there is a place for it here: this process works on it at once
+	Kept   bool // there is a slot for it here: this process works on it at once
 	Limits users.Limits
 	Budget runs.Budget
 	Party  string // the fund of the party in the run's group, which may pay
