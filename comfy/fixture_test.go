@@ -19,6 +19,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -248,7 +249,7 @@ func (w *world) run(t *testing.T, tool registry.Tool, inputs map[string]any) reg
 func (w *world) poll(t *testing.T, ticket registry.Ticket) registry.Progress {
 	t.Helper()
 	var last registry.Progress
-	eventually(t, "the run to end", func() bool {
+	clocktest.Until(t, "the run to end", func() bool {
 		p, err := w.provider.Poll(t.Context(), ticket)
 		if err != nil {
 			t.Fatalf("poll: %v", err)
@@ -257,21 +258,6 @@ func (w *world) poll(t *testing.T, ticket registry.Ticket) registry.Progress {
 		return p.State.Terminal()
 	})
 	return last
-}
-
-// eventually polls a condition.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // failure checks an error's code and whether it may be retried, and that it tells nothing that is not for people.

@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -197,7 +198,7 @@ func TestPlacement(t *testing.T) {
 		w, tool := oneTool(t, modelFlow, a, b)
 		defer a.Hold("KSampler").Open()
 		first, second := w.submit(t, painted(w, tool)), w.submit(t, painted(w, tool))
-		eventually(t, "the first run is worked on", func() bool { return len(w.fleet.Queues(t.Context())[0].Running) == 1 })
+		clocktest.Until(t, "the first run is worked on", func() bool { return len(w.fleet.Queues(t.Context())[0].Running) == 1 })
 		queues := w.fleet.Queues(t.Context())
 		if len(queues) != 2 || queues[0].Running[0] != first.ProviderID || len(queues[0].Pending) != 1 || queues[0].Pending[0] != second.ProviderID || len(queues[1].Running) != 0 {
 			t.Errorf("%+v", queues)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -60,7 +61,7 @@ func TestForget(t *testing.T) {
 		canceled := make(chan error, 1)
 		go func() { canceled <- w.provider.Cancel(t.Context(), ticket) }()
 		asked := len(s.Calls("GET /queue")) + 3
-		eventually(t, "another look at the queue", func() bool { return len(s.Calls("GET /queue")) >= asked })
+		clocktest.Until(t, "another look at the queue", func() bool { return len(s.Calls("GET /queue")) >= asked })
 		select {
 		case err := <-canceled:
 			t.Fatalf("the cancel ended while the node was at work: %v", err)
@@ -91,7 +92,7 @@ func TestForget(t *testing.T) {
 		s.On("POST /interrupt", 1, comfytest.Answer(http.StatusOK, ""))
 		asked := len(s.Calls("GET /queue")) + 3
 		go func() {
-			eventually(t, "another look at the queue", func() bool { return len(s.Calls("GET /queue")) >= asked })
+			clocktest.Until(t, "another look at the queue", func() bool { return len(s.Calls("GET /queue")) >= asked })
 			cancel()
 		}()
 		if e := failure(t, w.provider.Cancel(ctx, ticket), registry.CodeUnavailable, true); !strings.Contains(e.Message, "still at work") {

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
@@ -144,7 +145,7 @@ func TestSubmit(t *testing.T) {
 		_, err := w.provider.Submit(t.Context(), c)
 		failure(t, err, registry.CodeProvider, false)
 		client := api.New(s.URL(), nil)
-		eventually(t, "an empty queue", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
+		clocktest.Until(t, "an empty queue", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
 		if s.Runs(c.Handle) != 1 {
 			t.Error("the test is wrong: it was no partial run")
 		}
@@ -283,7 +284,7 @@ func TestLostAnswers(t *testing.T) {
 		if err := w.provider.Cancel(t.Context(), ticket); err != nil {
 			t.Error(err)
 		}
-		eventually(t, "the end of the run", func() bool {
+		clocktest.Until(t, "the end of the run", func() bool {
 			p, err := w.provider.Poll(t.Context(), ticket)
 			return err != nil || p.State.Terminal()
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -77,7 +78,7 @@ func TestWatch(t *testing.T) {
 		held := gate.Next()
 		s.until(t, "the sampler", atSampler)
 		server.CutSockets()
-		eventually(t, "a step after the break", func() bool {
+		clocktest.Until(t, "a step after the break", func() bool {
 			held.Progress(2, 4) // lost while nobody listens
 			return s.last().Fraction > 0.5
 		})
@@ -349,7 +350,7 @@ func TestWatcher(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, "a question", func() bool { return len(server.Calls("GET /queue")) > 0 })
+		clocktest.Until(t, "a question", func() bool { return len(server.Calls("GET /queue")) > 0 })
 		cancel()
 		asking.Wait()
 	})

@@ -108,19 +108,12 @@ func (o *office) request(account string) Export {
 // until waits for a condition in SQL.
 func (o *office) until(what, condition string, args ...any) {
 	o.t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
-		var holds bool
+	clocktest.Until(o.t, what, func() (holds bool) {
 		if err := o.pool.QueryRow(o.t.Context(), `SELECT `+condition, args...).Scan(&holds); err != nil {
 			o.t.Fatal(err)
 		}
-		if holds {
-			return
-		}
-		if time.Now().After(end) {
-			o.t.Fatalf("waited in vain until %s", what)
-		}
-		runtime.Gosched()
-	}
+		return holds
+	})
 }
 
 const done = `EXISTS (SELECT FROM exports WHERE id = $1 AND state = 'ready') AND NOT EXISTS (SELECT FROM export_work)`

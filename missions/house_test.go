@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -346,18 +347,17 @@ func (h *house) goes(user string, d Draft) Mission {
 // until waits for a mission to be as is wanted.
 func (h *house) until(m Mission, what string, holds func(Mission) bool) Mission {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(3 * time.Millisecond) {
-		now, err := get(h.t.Context(), h.pool, m.ID, "", "")
-		if err != nil {
+	var now Mission
+	clocktest.Until(h.t, what, func() bool {
+		var err error
+		if now, err = get(h.t.Context(), h.pool, m.ID, "", ""); err != nil {
 			h.t.Fatal(err)
 		}
-		if holds(now) {
-			return now
-		}
-		if time.Now().After(end) {
-			h.t.Fatalf("waited in vain until %s; it is %s, the agency was called for %v", what, now.Status, h.agency.called())
-		}
-	}
+		return holds(now)
+	}, func() string {
+		return fmt.Sprintf("it is %s, the agency was called for %v", now.Status, h.agency.called())
+	})
+	return now
 }
 
 // ends wants a mission to end as a status.
@@ -386,16 +386,14 @@ func (h *house) wantBalance(user string, want billing.NanoUSD) {
 // tells waits for the owner to be told that a mission is over, and gives it.
 func (h *house) tells() Mission {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+	var told []Mission
+	clocktest.Until(h.t, "somebody is told of the end", func() bool {
 		h.telling.Lock()
-		told := slices.Clone(h.told)
-		h.telling.Unlock()
-		if len(told) > 0 {
-			return told[0]
-		}
-	}
-	h.t.Fatal("nobody was told of the end")
-	return Mission{}
+		defer h.telling.Unlock()
+		told = slices.Clone(h.told)
+		return len(told) > 0
+	})
+	return told[0]
 }
 
 func (h *house) wantCalls(want ...string) {

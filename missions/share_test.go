@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -45,16 +45,13 @@ func (h *house) refund(run runs.Run) {
 // paints waits for the first leg of a user's only mission to be under way.
 func (h *house) paints(user string) {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+	clocktest.Until(h.t, "the first leg is under way", func() bool {
 		list, err := h.List(h.t.Context(), user, "")
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if len(list) == 1 && list[0].Legs[0].Progress.Status == LegRunning {
-			return
-		}
-	}
-	h.t.Fatal("waited in vain until the first leg is under way")
+		return len(list) == 1 && list[0].Legs[0].Progress.Status == LegRunning
+	})
 }
 
 func TestSharesOfChains(t *testing.T) {

@@ -167,19 +167,7 @@ func (h *house) events(t *testing.T, status Status) []Event {
 // becomes waits for n events with a status.
 func (h *house) becomes(t *testing.T, status Status, n int) {
 	t.Helper()
-	until(t, string(status), func() bool { return len(h.events(t, status)) == n })
-}
-
-// until polls a condition; tests have no other clock to wait for the database by.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	clocktest.Until(t, string(status), func() bool { return len(h.events(t, status)) == n })
 }
 
 // transcript is a log that is read while it is written.
@@ -373,7 +361,7 @@ func TestDuplicates(t *testing.T) {
 		}
 		early := uuid.NewString()
 		h.want(t, http.StatusOK, h.address(early), `{"status":"success"}`)
-		until(t, "it is given up", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		clocktest.Until(t, "it is given up", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
 		h.mu.Lock()
 		h.known[early] = true
 		h.mu.Unlock()
@@ -482,7 +470,7 @@ func TestWork(t *testing.T) {
 		h := newHouse(t, nil).start(t)
 		h.want(t, http.StatusOK, "/webhooks/signed/", "{}", "X-Word", "s3cret", "X-Run", "job-1")
 		h.want(t, http.StatusOK, "/webhooks/signed/", "{}", "X-Word", "s3cret", "X-Run", "job-2")
-		until(t, "both were tried", func() bool {
+		clocktest.Until(t, "both were tried", func() bool {
 			e := h.events(t, StatusStored)
 			return len(e) == 2 && e[0].Attempts > 0 && e[1].Attempts > 0
 		})
@@ -497,7 +485,7 @@ func TestWork(t *testing.T) {
 		if n := len(h.events(t, StatusOrphan)); n != 0 {
 			t.Errorf("parked before 15 minutes were over")
 		}
-		until(t, "it is parked", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		clocktest.Until(t, "it is parked", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
 	})
 	t.Run("W15 a status that nobody knows is stored, told once, and the provider is asked", func(t *testing.T) {
 		t.Parallel()
@@ -520,7 +508,7 @@ func TestWork(t *testing.T) {
 		h.fail = errors.New("the database\x00is away")
 		h.start(t)
 		h.want(t, http.StatusOK, h.address(h.run()), `{"status":"success"}`)
-		until(t, "it is given up", func() bool { h.clock.Advance(retryMax); return len(h.events(t, StatusDead)) == 1 })
+		clocktest.Until(t, "it is given up", func() bool { h.clock.Advance(retryMax); return len(h.events(t, StatusDead)) == 1 })
 		dead := h.events(t, StatusDead)[0]
 		if dead.Attempts != maxAttempts || dead.Error != "the databaseis away" {
 			t.Errorf("given up as %+v", dead)
@@ -568,12 +556,12 @@ func TestWork(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error, 1)
 		go func() { failed <- h.write(ctx, []*arrival{repeated, fresh}) }()
-		until(t, "the repeat waits for its row", h.waitForALock(t, 1))
+		clocktest.Until(t, "the repeat waits for its row", h.waitForALock(t, 1))
 		cancel()
 		if err := <-failed; err == nil {
 			t.Error("no error")
 		}
-		until(t, "Postgres has given up, too", h.waitForALock(t, 0))
+		clocktest.Until(t, "Postgres has given up, too", h.waitForALock(t, 0))
 		if err := hold.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -660,7 +648,7 @@ func TestWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(touched)
-		until(t, "the mark waits for the repeat", h.waitForALock(t, 1))
+		clocktest.Until(t, "the mark waits for the repeat", h.waitForALock(t, 1))
 		if err := repeat.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -708,7 +696,7 @@ func TestWork(t *testing.T) {
 			c.Callback = func(context.Context, string, string, string) (bool, error) { panic("ouch") }
 		}).start(t)
 		h.want(t, http.StatusOK, h.address(h.run()), "{}")
-		until(t, "it is given up", func() bool { h.clock.Advance(retryMax); return len(h.events(t, StatusDead)) == 1 })
+		clocktest.Until(t, "it is given up", func() bool { h.clock.Advance(retryMax); return len(h.events(t, StatusDead)) == 1 })
 	})
 	t.Run("W20 everything is counted by source", func(t *testing.T) {
 		t.Parallel()
@@ -718,7 +706,7 @@ func TestWork(t *testing.T) {
 		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
 		h.want(t, http.StatusOK, h.address(run), `{"status":"success"}`)
 		h.want(t, http.StatusOK, h.address(uuid.NewString()), `{"status":"success"}`)
-		until(t, "it is parked", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
+		clocktest.Until(t, "it is parked", func() bool { h.clock.Advance(time.Minute); return len(h.events(t, StatusOrphan)) == 1 })
 		for name, got := range map[string]float64{
 			"4 received":  h.count(t, "received_total", "open"),
 			"3 verified":  h.count(t, "verified_total", "open"),
@@ -730,7 +718,7 @@ func TestWork(t *testing.T) {
 				t.Errorf("want %s, got %v", name, got)
 			}
 		}
-		until(t, "the orphan is counted", func() bool { return h.count(t, "ended_total", "open", "orphan") == 1 })
+		clocktest.Until(t, "the orphan is counted", func() bool { return h.count(t, "ended_total", "open", "orphan") == 1 })
 		if h.count(t, "lag_seconds", "open") != 2 {
 			t.Error("the lag is not measured")
 		}

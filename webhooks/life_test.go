@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -81,7 +82,7 @@ func (l *life) accept(t *testing.T) runs.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the provider has it", func() bool { _, ok := l.provider.CallOf(run.ID); return ok })
+	clocktest.Until(t, "the provider has it", func() bool { _, ok := l.provider.CallOf(run.ID); return ok })
 	return run
 }
 
@@ -94,7 +95,7 @@ func (l *life) report(t *testing.T, run runs.Run, body string) {
 
 func (l *life) ends(t *testing.T, run runs.Run, status runs.Status, left billing.NanoUSD) {
 	t.Helper()
-	until(t, "the run ends", func() bool {
+	clocktest.Until(t, "the run ends", func() bool {
 		var err error
 		run, err = l.runs.Get(t.Context(), run.ID)
 		return err == nil && run.Status.Final()
@@ -122,7 +123,7 @@ func TestLife(t *testing.T) {
 		for _, late := range []string{`{"status":"running"}`, `{"status":"queued"}`, `{"status":"failed"}`, `{"status":"success"}`} {
 			l.report(t, run, late)
 		}
-		until(t, "all are done", func() bool { return len(l.events(t, StatusStored)) == 0 })
+		clocktest.Until(t, "all are done", func() bool { return len(l.events(t, StatusStored)) == 0 })
 		l.ends(t, run, runs.StatusSucceeded, billing.Dollar*3/4)
 	})
 	t.Run("W16 A32 what a callback says is asked of the provider, whose word counts", func(t *testing.T) {
@@ -130,7 +131,7 @@ func TestLife(t *testing.T) {
 		l := newLife(t, time.Hour, 0)
 		run := l.accept(t)
 		l.report(t, run, `{"status":"success"}`)
-		until(t, "it was asked", func() bool { return len(l.events(t, StatusDone)) == 1 })
+		clocktest.Until(t, "it was asked", func() bool { return len(l.events(t, StatusDone)) == 1 })
 		if now, err := l.runs.Get(t.Context(), run.ID); err != nil || now.Status.Final() {
 			t.Fatalf("a mere callback ended the run as %s (%v)", now.Status, err)
 		}
@@ -151,7 +152,7 @@ func TestLife(t *testing.T) {
 		run := l.accept(t)
 		l.ends(t, run, runs.StatusTimedOut, billing.Dollar)
 		l.report(t, run, `{"status":"success"}`)
-		until(t, "the late callback is done", func() bool { return len(l.events(t, StatusDone)) == 1 })
+		clocktest.Until(t, "the late callback is done", func() bool { return len(l.events(t, StatusDone)) == 1 })
 		l.ends(t, run, runs.StatusTimedOut, billing.Dollar)
 		report, err := l.ledger.Check(t.Context())
 		if err != nil || !report.OK() || report.OpenHolds != 0 {

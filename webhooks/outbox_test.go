@@ -174,7 +174,7 @@ func (f *office) get(t *testing.T, endpoint string) Endpoint {
 func (f *office) tried(t *testing.T, endpoint, message string, n int) []Attempt {
 	t.Helper()
 	var list []Attempt
-	until(t, fmt.Sprintf("%d attempts", n), func() bool {
+	clocktest.Until(t, fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
 		list, err = f.Attempts(t.Context(), f.account.String(), endpoint, message)
 		return err == nil && len(list) >= n
@@ -233,7 +233,7 @@ func TestSend(t *testing.T) {
 		p := newProgram(t, nil)
 		id, _ := f.endpoint(t, p.URL, nil)
 		f.tell(t, id, "run-1", 1)
-		until(t, "it is told", func() bool { return len(p.all()) == 1 })
+		clocktest.Until(t, "it is told", func() bool { return len(p.all()) == 1 })
 		if body := p.all()[0].body; len(body) > maxPayload || !bytes.Contains(body, []byte(`"shortened":true`)) || !bytes.Contains(body, []byte(`"runId":"r"`)) {
 			t.Errorf("%.300s", body)
 		}
@@ -273,13 +273,13 @@ func TestSend(t *testing.T) {
 			return err == nil
 		}
 		f.tell(t, id, "run-1", 1)
-		until(t, "it is told", func() bool { return len(p.all()) == 1 })
+		clocktest.Until(t, "it is told", func() bool { return len(p.all()) == 1 })
 		if d := p.all()[0]; !signedBy(d, first) || !signedBy(d, second) {
 			t.Errorf("signed as %v", d.header)
 		}
 		f.clock.Advance(overlap)
 		f.tell(t, id, "run-2", 1)
-		until(t, "it is told", func() bool { return len(p.all()) == 2 })
+		clocktest.Until(t, "it is told", func() bool { return len(p.all()) == 2 })
 		if d := p.all()[1]; signedBy(d, first) || !signedBy(d, second) {
 			t.Errorf("signed as %v", d.header)
 		}
@@ -399,8 +399,8 @@ func TestRetries(t *testing.T) {
 		p := newProgram(t, func(w http.ResponseWriter, _ *http.Request, n int) { w.WriteHeader([]int{410, 204}[min(n-1, 1)]) })
 		id, _ := f.endpoint(t, p.URL, nil)
 		f.tell(t, id, "run-1", 1)
-		until(t, "it is disabled", func() bool { return f.get(t, id).DisabledAt != nil })
-		until(t, "the owner is told", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.told) == 1 })
+		clocktest.Until(t, "it is disabled", func() bool { return f.get(t, id).DisabledAt != nil })
+		clocktest.Until(t, "the owner is told", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.told) == 1 })
 		if !strings.HasPrefix(f.told[0], f.account.String()) || !strings.Contains(f.told[0], "410") {
 			t.Error(f.told)
 		}
@@ -412,7 +412,7 @@ func TestRetries(t *testing.T) {
 		if err := f.Enable(t.Context(), f.account.String(), id); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "it gets what it missed", func() bool { return len(f.messages(t, id, "delivered")) == 2 })
+		clocktest.Until(t, "it gets what it missed", func() bool { return len(f.messages(t, id, "delivered")) == 2 })
 	})
 	t.Run("W26 an endpoint that its owner has paused is told nothing, and then what it missed", func(t *testing.T) {
 		t.Parallel()
@@ -463,8 +463,8 @@ func TestRetries(t *testing.T) {
 		}
 		f.clock.Advance(time.Hour)
 		f.tell(t, id, "run-3", 1)
-		until(t, "it is disabled", func() bool { return f.get(t, id).DisabledAt != nil })
-		until(t, "the owner is told", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.told) == 1 })
+		clocktest.Until(t, "it is disabled", func() bool { return f.get(t, id).DisabledAt != nil })
+		clocktest.Until(t, "the owner is told", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.told) == 1 })
 	})
 	t.Run("W26 an endpoint that is overwhelmed is left alone for a while", func(t *testing.T) {
 		t.Parallel()
@@ -513,7 +513,7 @@ func TestRetries(t *testing.T) {
 				sent = append(sent, time.Now())
 				f.tell(t, well, fmt.Sprint("run-", n), 1)
 			}
-			until(t, "all are told", func() bool { return len(live.all()) == len(sent) })
+			clocktest.Until(t, "all are told", func() bool { return len(live.all()) == len(sent) })
 			for _, d := range live.all() {
 				var body struct{ Data struct{ RunID string } }
 				var n int
@@ -584,7 +584,7 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.tried(t, id, first, 2)
-		until(t, "it is done", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
+		clocktest.Until(t, "it is done", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
 		if got := p.all(); got[0].header.Get("Webhook-Id") != got[1].header.Get("Webhook-Id") {
 			t.Error("the ids differ")
 		}
@@ -681,7 +681,7 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.tried(t, id, message, 2)
-		until(t, "it is done", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
+		clocktest.Until(t, "it is done", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
 	})
 	t.Run("a test, when its owner asks for one", func(t *testing.T) {
 		t.Parallel()
@@ -693,7 +693,7 @@ func TestOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		until(t, "it is told", func() bool { return len(p.all()) == 2 })
+		clocktest.Until(t, "it is told", func() bool { return len(p.all()) == 2 })
 	})
 	t.Run("an account has at most ten endpoints, and asks for events that there are", func(t *testing.T) {
 		t.Parallel()
@@ -723,11 +723,11 @@ func TestRunsAreTold(t *testing.T) {
 		f.account = uuid.MustParse(run.AccountID)
 		id, _ := f.endpoint(t, p.URL, func(e *Endpoint) { e.Events = []string{EventStarted, EventProgress, EventFinished} })
 		l.provider.Report(run.ID, registry.Progress{State: registry.RunRunning, Fraction: 0.25, HasFraction: true})
-		until(t, "the start is told", func() bool { return strings.Contains(fmt.Sprint(f.messages(t, id, "")), EventStarted) })
+		clocktest.Until(t, "the start is told", func() bool { return strings.Contains(fmt.Sprint(f.messages(t, id, "")), EventStarted) })
 		l.provider.Report(run.ID, registry.Progress{State: registry.RunRunning, Fraction: 0.5, HasFraction: true})
-		until(t, "progress is told", func() bool { return strings.Contains(fmt.Sprint(f.messages(t, id, "")), EventProgress) })
+		clocktest.Until(t, "progress is told", func() bool { return strings.Contains(fmt.Sprint(f.messages(t, id, "")), EventProgress) })
 		l.provider.Finish(run.ID, registry.Usage{})
-		until(t, "the end is told", func() bool { return strings.Contains(fmt.Sprint(f.messages(t, id, "delivered")), EventFinished) })
+		clocktest.Until(t, "the end is told", func() bool { return strings.Contains(fmt.Sprint(f.messages(t, id, "delivered")), EventFinished) })
 		last := int64(1 << 30)
 		for _, m := range f.messages(t, id, "") { // newest first
 			if m.Sequence >= last || m.Subject != run.ID {
@@ -740,7 +740,7 @@ func TestRunsAreTold(t *testing.T) {
 		}
 		other := l.accept(t) // of an account without endpoints
 		l.provider.Finish(other.ID, registry.Usage{})
-		until(t, "it ends", func() bool { r, err := l.runs.Get(t.Context(), other.ID); return err == nil && r.Status.Final() })
+		clocktest.Until(t, "it ends", func() bool { r, err := l.runs.Get(t.Context(), other.ID); return err == nil && r.Status.Final() })
 		if strings.Contains(fmt.Sprint(f.messages(t, id, "")), other.ID) {
 			t.Error("a stranger's run was told")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
@@ -69,18 +70,12 @@ func run(t *testing.T, q *Queue) (stop func()) {
 
 func (o office) until(t *testing.T, what, condition string, args ...any) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
-		var holds bool
+	clocktest.Until(t, what, func() (holds bool) {
 		if err := o.pool.QueryRow(t.Context(), `SELECT `+condition, args...).Scan(&holds); err != nil {
 			t.Fatal(err)
 		}
-		if holds {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
+		return holds
+	})
 }
 
 const empty = `NOT EXISTS (SELECT FROM work)`

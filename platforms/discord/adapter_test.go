@@ -118,16 +118,7 @@ func (b *bench) next() *chat.Incoming {
 // until waits for something that the server does not see.
 func (b *bench) until(what string, done func() bool) {
 	b.t.Helper()
-	until(b.t, what, done)
-}
-
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited for %s", what)
-		}
-	}
+	clocktest.Until(b.t, what, done)
 }
 
 func (b *bench) send(m chat.Message) chat.MessageRef {

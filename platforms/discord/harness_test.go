@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/chattest"
@@ -181,14 +182,14 @@ func (h *harness) Connect(t testing.TB) chattest.Connection {
 
 // lock waits until the program is connected: what happens before, Discord tells nobody.
 func (h *harness) lock(t testing.TB) {
-	deadline := time.Now().Add(2 * time.Minute)
-	for h.mu.Lock(); !h.connected(); h.mu.Lock() {
-		h.mu.Unlock()
-		if time.Now().After(deadline) {
-			t.Fatal("the program does not connect")
+	clocktest.Until(t, "the program connects", func() bool {
+		h.mu.Lock()
+		if !h.connected() {
+			h.mu.Unlock()
+			return false
 		}
-		time.Sleep(2 * time.Millisecond)
-	}
+		return true
+	})
 }
 
 // connected needs h.mu.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/payments/paymentstest"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -102,7 +103,7 @@ func (s *shop) opens(change ...func(*AdapterConfig)) (closes func()) {
 // has waits until an account has so much to spend.
 func (s *shop) has(t *testing.T, account string, want billing.NanoUSD) {
 	t.Helper()
-	until(t, "the credit "+want.String(), func() bool {
+	clocktest.Until(t, "the credit "+want.String(), func() bool {
 		got, err := s.Ledger.Balance(t.Context(), account)
 		return err == nil && got.Available == want
 	})
@@ -127,15 +128,15 @@ func TestStore(t *testing.T) {
 	s.h.server.WaitReady(t.Context(), 1)
 	t.Run("what was bought while nobody listened is found at the start", func(t *testing.T) {
 		s.has(t, earlier, 5*billing.Dollar)
-		until(t, "its consumption", away.Consumed)
+		clocktest.Until(t, "its consumption", away.Consumed)
 	})
 	t.Run("a pack is credited once though it is told twice, and can be bought again", func(t *testing.T) {
 		ann, account := s.comes("Ann")
 		e := ann.Buys(packSKU)
-		until(t, "its consumption", e.Consumed)
+		clocktest.Until(t, "its consumption", e.Consumed)
 		e.Repeat()
 		again := ann.Buys(packSKU)
-		until(t, "the consumption of the second", again.Consumed)
+		clocktest.Until(t, "the consumption of the second", again.Consumed)
 		s.has(t, account, 10*billing.Dollar)
 		list := s.receipts(t, account)
 		if len(list) != 2 || list[1].Ref != e.ID() || list[1].Source != billing.Discord || list[1].Price() != "" || list[1].Title != "Small" {
@@ -145,13 +146,13 @@ func TestStore(t *testing.T) {
 	t.Run("a refund takes back what is left, and the purchase gives nothing when it is told again", func(t *testing.T) {
 		bob, account := s.comes("Bob")
 		e := bob.Buys(packSKU)
-		until(t, "its consumption", e.Consumed)
+		clocktest.Until(t, "its consumption", e.Consumed)
 		s.Spend(t, account, 2*billing.Dollar)
 		e.Deleted()
 		s.has(t, account, 0)
 		e.Repeat()
 		again := bob.Buys(packSKU)
-		until(t, "the consumption of the second", again.Consumed)
+		clocktest.Until(t, "the consumption of the second", again.Consumed)
 		s.has(t, account, 5*billing.Dollar)
 		if p := s.receipts(t, account)[1]; p.Returned != 3*billing.Dollar || p.Absorbed != 2*billing.Dollar {
 			t.Errorf("%+v", p)
@@ -175,7 +176,7 @@ func TestStore(t *testing.T) {
 		dan.BuysAsTest(packSKU)
 		s.h.server.TestEntitlement(monthlySKU, dan)
 		last := dan.Buys(packSKU)
-		until(t, "its consumption", last.Consumed)
+		clocktest.Until(t, "its consumption", last.Consumed)
 		s.has(t, account, 5*billing.Dollar)
 	})
 	t.Run("a renewal while nobody listened is found after a new session", func(t *testing.T) {
@@ -194,7 +195,7 @@ func TestStore(t *testing.T) {
 		x.Ends()
 		x.Entitlement().Repeat()
 		last := fay.Buys(packSKU)
-		until(t, "its consumption", last.Consumed)
+		clocktest.Until(t, "its consumption", last.Consumed)
 		s.has(t, account, 15*billing.Dollar)
 	})
 	s.Balances(t)
@@ -209,7 +210,7 @@ func TestStoreTests(t *testing.T) {
 	s.opens(func(c *AdapterConfig) { c.TestPurchases = true })
 	s.has(t, account, 10*billing.Dollar)
 	e := ann.BuysAsTest(packSKU)
-	until(t, "its consumption", e.Consumed)
+	clocktest.Until(t, "its consumption", e.Consumed)
 	s.has(t, account, 15*billing.Dollar)
 	for _, p := range s.receipts(t, account) {
 		if p.Title != "Small (test)" && p.Title != "Monthly (test)" {
@@ -256,7 +257,7 @@ func TestStoreDeaths(t *testing.T) {
 			s.dies = nil
 			s.mu.Unlock()
 			s.opens()
-			until(t, "its consumption", e.Consumed)
+			clocktest.Until(t, "its consumption", e.Consumed)
 			s.has(t, account, 5*billing.Dollar)
 			if list := s.receipts(t, account); len(list) != 1 {
 				t.Errorf("%+v", list)
@@ -295,7 +296,7 @@ func TestStoreByHTTP(t *testing.T) {
 		u, accounts[i] = s.comes("Somebody")
 		last = u.Buys(packSKU)
 	}
-	until(t, "the last consumption", func() bool {
+	clocktest.Until(t, "the last consumption", func() bool {
 		b.clock.Advance(time.Second)
 		return last.Consumed()
 	})

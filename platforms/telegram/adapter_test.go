@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 	"github.com/signalbox/signalbox/platforms/telegram/telegramtest"
@@ -630,13 +631,8 @@ func (b *inbox) all() []chat.Incoming {
 // await waits for n updates.
 func (b *inbox) await(t *testing.T, n int) []chat.Incoming {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if got := b.all(); len(got) >= n {
-			return got
-		}
-	}
-	t.Fatalf("%d updates came, not %d", len(b.all()), n)
-	return nil
+	clocktest.Until(t, fmt.Sprintf("%d updates come", n), func() bool { return len(b.all()) >= n }, func() string { return fmt.Sprint(b.all()) })
+	return b.all()
 }
 
 // listen lets updates in until the test ends.

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/groups"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/router"
@@ -264,11 +265,7 @@ func (h *house) one() telegramtest.Message {
 // until waits for a condition.
 func (h *house) until(what string, done func() bool) {
 	h.t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			h.t.Fatalf("waited for %s:\n%s", what, h.telegram.Transcript(h.chat))
-		}
-	}
+	clocktest.Until(h.t, what, done, func() string { return h.telegram.Transcript(h.chat) })
 }
 
 func (h *house) count(query string) (n int) {

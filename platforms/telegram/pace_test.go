@@ -2,11 +2,12 @@ package telegram
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/peers"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -52,17 +53,13 @@ func TestPaceOfSeveralProcesses(t *testing.T) {
 	// shared waits until the shares are held by so many, evenly.
 	shared := func(processes int) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-			var held, least int
-			err := pool.QueryRow(t.Context(), `
+		var held, least int
+		var err error
+		clocktest.Until(t, fmt.Sprintf("%d processes have as much each", processes), func() bool {
+			err = pool.QueryRow(t.Context(), `
 				SELECT count(*), coalesce(min(n), 0) FROM (SELECT count(*) AS n FROM house_shares WHERE kind LIKE 'pace of %' GROUP BY process) s`).Scan(&held, &least)
-			switch {
-			case err == nil && held == processes && least == paceShares/processes:
-				return
-			case time.Now().After(deadline):
-				t.Fatalf("%d processes have at least %d shares each, want %d: %v", held, least, processes, err)
-			}
-		}
+			return err == nil && held == processes && least == paceShares/processes
+		}, func() string { return fmt.Sprintf("%d have at least %d shares: %v", held, least, err) })
 	}
 	first, _ := joins()
 	shared(1)

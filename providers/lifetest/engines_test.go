@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -89,7 +90,7 @@ func (h *engines) begin(t *testing.T, each int) (atA, atB []runs.Run) {
 	t.Helper()
 	for i := range 2 * each {
 		run := h.accept(t, map[string]any{"color": i})
-		until(t, "the run is on an engine", func() bool { return h.a.Runs(run.ID)+h.b.Runs(run.ID) == 1 })
+		clocktest.Until(t, "the run is on an engine", func() bool { return h.a.Runs(run.ID)+h.b.Runs(run.ID) == 1 })
 		if h.a.Runs(run.ID) == 1 {
 			atA = append(atA, run)
 		} else {
@@ -111,7 +112,7 @@ func (h *engines) begin(t *testing.T, each int) (atA, atB []runs.Run) {
 // is waits until everybody sees a run in a state.
 func (h *engines) is(t *testing.T, run runs.Run, status runs.Status) {
 	t.Helper()
-	until(t, "the run is "+string(status), func() bool {
+	clocktest.Until(t, "the run is "+string(status), func() bool {
 		now, err := h.runs.Get(t.Context(), run.ID)
 		return err == nil && now.Status == status
 	})
@@ -130,7 +131,7 @@ func (h *engines) notice(t *testing.T, run runs.Run) runs.Notice {
 // noCopies waits until nothing is left behind anywhere.
 func (h *engines) noCopies(t *testing.T) {
 	t.Helper()
-	until(t, "no copy is left", func() bool {
+	clocktest.Until(t, "no copy is left", func() bool {
 		var left int
 		err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_copies`).Scan(&left)
 		return err == nil && left == 0
@@ -140,7 +141,7 @@ func (h *engines) noCopies(t *testing.T) {
 // gone lets the time pass after which an engine that is down is gone.
 func (h *engines) gone(t *testing.T) {
 	t.Helper()
-	until(t, "the engine is known to be down", func() bool {
+	clocktest.Until(t, "the engine is known to be down", func() bool {
 		h.fleet.Refresh(t.Context())
 		return slices.ContainsFunc(h.fleet.Status(), func(s comfy.EngineStatus) bool { return !s.Up })
 	})
@@ -189,7 +190,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 			if finished {
 				h.gates[h.a].Open()
 				client := api.New(h.a.URL(), nil)
-				until(t, "the copies are finished", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
+				clocktest.Until(t, "the copies are finished", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
 			}
 			h.network.cut(h.a, false)
 			h.noCopies(t)
@@ -240,7 +241,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 		h.network.cut(h.a, true)
 		h.network.cut(h.b, true)
 		run := h.accept(t, nil)
-		until(t, "its person is told", func() bool { return h.notice(t, run) == runs.NoticeWaiting })
+		clocktest.Until(t, "its person is told", func() bool { return h.notice(t, run) == runs.NoticeWaiting })
 		h.is(t, run, runs.StatusQueued)
 		h.clock.ahead.Add(int64(time.Minute))
 		h.network.cut(h.a, false)

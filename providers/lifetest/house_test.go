@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -169,11 +170,11 @@ func (h *house) accept(t *testing.T, inputs map[string]any) runs.Run {
 func (h *house) ends(t *testing.T, run runs.Run, code registry.Code, price billing.NanoUSD) {
 	t.Helper()
 	// Asked of the database: who subscribes to a run makes it look at its provider, which a report has to do here.
-	until(t, "the run ends", func() bool {
+	clocktest.Until(t, "the run ends", func() bool {
 		now, err := h.runs.Get(t.Context(), run.ID)
 		return err == nil && now.Status.Final()
 	})
-	until(t, "all reports are worked on", func() bool {
+	clocktest.Until(t, "all reports are worked on", func() bool {
 		left, err := webhooks.Events(t.Context(), h.pool, webhooks.EventsQuery{Status: webhooks.StatusStored})
 		return err == nil && len(left) == 0
 	})
@@ -187,21 +188,6 @@ func (h *house) ends(t *testing.T, run runs.Run, code registry.Code, price billi
 	balance, err := h.ledger.Balance(t.Context(), run.AccountID)
 	if want := (billing.Balance{Available: purse - price}); err != nil || balance != want {
 		t.Errorf("the wallet has %+v, expected %+v (%v)", balance, want, err)
-	}
-}
-
-// until polls a condition that only the database knows of.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	patience := time.After(5 * time.Minute)
-	for !holds() {
-		select {
-		case <-again.C:
-		case <-patience:
-			t.Fatalf("waited in vain until: %s", what)
-		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/comfydeploy"
@@ -233,7 +234,7 @@ func (s *subject) begin(t *testing.T) *job {
 	j := &job{subject: s, before: len(s.jobs.Jobs())}
 	answered := s.jobs.Answered()
 	j.run = s.accept(t, prompt)
-	until(t, "the service has taken it", func() bool { return len(s.jobs.Jobs()) > j.before && s.jobs.Answered() >= answered+2 })
+	clocktest.Until(t, "the service has taken it", func() bool { return len(s.jobs.Jobs()) > j.before && s.jobs.Answered() >= answered+2 })
 	j.id = s.jobs.Jobs()[j.before]
 	return j
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -30,7 +31,7 @@ func TestStops(t *testing.T) {
 					s.ends(t, run, registry.CodeCanceled, 0)
 					id := s.jobs.Jobs()[before]
 					told := ""
-					until(t, "the job is stopped, or the operator told", func() bool {
+					clocktest.Until(t, "the job is stopped, or the operator told", func() bool {
 						told = s.unstopped(t, run)
 						return s.jobs.Stopped(id) || told != ""
 					})
@@ -46,7 +47,7 @@ func TestStops(t *testing.T) {
 			t.Run("a cancel once it runs", func(t *testing.T) {
 				j := s.begin(t)
 				s.cancel(t, j.run)
-				until(t, "the job is stopped, or the operator told its id", func() bool { return s.jobs.Stopped(j.id) || s.unstopped(t, j.run) == j.id })
+				clocktest.Until(t, "the job is stopped, or the operator told its id", func() bool { return s.jobs.Stopped(j.id) || s.unstopped(t, j.run) == j.id })
 				if s.cancels() && !s.jobs.Stopped(j.id) {
 					t.Error("it goes on")
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -29,7 +30,7 @@ func TestCallback(t *testing.T) {
 			own, foreign = "", "job-"+run.ID
 		}
 		// A callback may come before the watch has begun, so it is repeated as providers do; either machine may get it.
-		until(t, "a callback with "+by+" brings the end", func() bool {
+		clocktest.Until(t, "a callback with "+by+" brings the end", func() bool {
 			for _, s := range []*Service{h.Service, other} {
 				if err := s.Callback(t.Context(), "choir", own, foreign); err != nil && (own != "" || !errors.Is(err, runs.ErrNotFound)) {
 					t.Fatal(err)

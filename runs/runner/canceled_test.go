@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -21,7 +22,7 @@ func TestBillCanceled(t *testing.T) {
 		run := h.accept(t, sing(h.user(t, billing.Dollar)))
 		h.submitted(t, run.ID)
 		h.provider.Report(run.ID, registry.Progress{State: registry.RunRunning})
-		until(t, "the run is known to be running", func() bool {
+		clocktest.Until(t, "the run is known to be running", func() bool {
 			tag, err := h.pool.Exec(t.Context(), `UPDATE runs SET running_at = running_at - $2::interval WHERE id = $1 AND running_at IS NOT NULL`, run.ID, since)
 			return err == nil && tag.RowsAffected() == 1
 		})

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -16,7 +17,7 @@ import (
 func (h *house) forgotten(t *testing.T, handles ...string) {
 	t.Helper()
 	for _, handle := range handles {
-		until(t, "the provider keeps nothing of it", func() bool { return h.provider.Forgotten(handle) })
+		clocktest.Until(t, "the provider keeps nothing of it", func() bool { return h.provider.Forgotten(handle) })
 	}
 }
 

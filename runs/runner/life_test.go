@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -25,7 +26,7 @@ func manual(registry.Call, int) *runstest.Outcome { return &runstest.Outcome{Man
 
 func (h *house) submitted(t *testing.T, handle string) {
 	t.Helper()
-	until(t, "the run is submitted", func() bool { return slices.Contains(h.provider.Handles(), handle) })
+	clocktest.Until(t, "the run is submitted", func() bool { return slices.Contains(h.provider.Handles(), handle) })
 }
 
 // free wants that a run cost nothing, says why, and that its money is back.
@@ -225,7 +226,7 @@ func TestCancel(t *testing.T) {
 			if err != nil || run.Status != runs.StatusCanceled {
 				t.Fatalf("got %s, %v", run.Status, err)
 			}
-			until(t, "the provider is told", func() bool { return h.provider.Cancels(run.ID) > 0 })
+			clocktest.Until(t, "the provider is told", func() bool { return h.provider.Cancels(run.ID) > 0 })
 			h.free(t, h.delivered(t, run.ID), billing.ReasonCanceled)
 		}
 	})
@@ -442,12 +443,12 @@ func TestDelivery(t *testing.T) {
 		h.start(t)
 		user := h.user(t, billing.Dollar)
 		run := h.ends(t, h.accept(t, sing(user)).ID)
-		until(t, "the delivery was tried", func() bool { return len(h.inbox.got(run.ID)) == 1 })
+		clocktest.Until(t, "the delivery was tried", func() bool { return len(h.inbox.got(run.ID)) == 1 })
 		kept, err := h.List(t.Context(), runs.Filter{AccountID: user, Undelivered: true})
 		if err != nil || len(kept) != 1 || kept[0].ID != run.ID {
 			t.Fatalf("got %v, %v", kept, err)
 		}
-		until(t, "it is delivered at the next contact", func() bool {
+		clocktest.Until(t, "it is delivered at the next contact", func() bool {
 			if err := h.Redeliver(t.Context(), run.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -472,10 +473,10 @@ func TestDelivery(t *testing.T) {
 		lost, user := h.user(t, billing.Dollar), h.user(t, billing.Dollar)
 		dead.Store(lost)
 		run := h.ends(t, h.accept(t, sing(lost)).ID)
-		until(t, "it is tried again", func() bool { return len(h.inbox.got(run.ID)) > 2 })
+		clocktest.Until(t, "it is tried again", func() bool { return len(h.inbox.got(run.ID)) > 2 })
 		h.delivered(t, h.accept(t, sing(user)).ID)
 		exec(t, h, `UPDATE run_deliveries SET tries = $1, next_at = now() WHERE claimed_by IS NULL`, work.DeliverTries-1)
-		until(t, "it is given up", func() bool {
+		clocktest.Until(t, "it is given up", func() bool {
 			exec(t, h, `UPDATE run_deliveries SET tries = $1, next_at = now() WHERE claimed_by IS NULL`, work.DeliverTries-1)
 			var n int
 			err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_deliveries`).Scan(&n)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -110,7 +111,7 @@ func asks(t *testing.T, c *curious, adapt func(*runs.Config), tool registry.Tool
 func (h *house) question(t *testing.T, runID, before string) runs.OpenQuestion {
 	t.Helper()
 	var open runs.OpenQuestion
-	until(t, "the run asks", func() bool {
+	clocktest.Until(t, "the run asks", func() bool {
 		run, err := h.Get(t.Context(), runID)
 		if err != nil || run.Status.Final() {
 			t.Fatalf("the run is %s, %v", run.Status, err)
@@ -177,7 +178,7 @@ func TestQuestions(t *testing.T) {
 		if ended := h.ends(t, run.ID); ended.Status != runs.StatusSucceeded || ended.Question != nil || !slices.Equal(c.told(), []string{`Which shelf? accept {"shelf":3}`}) {
 			t.Errorf("the run is %s, the provider heard %q", ended.Status, c.told())
 		}
-		until(t, "the platform knows", func() bool { return slices.Equal(platform.said(), []string{"asks " + open.ID, "over " + open.ID}) })
+		clocktest.Until(t, "the platform knows", func() bool { return slices.Equal(platform.said(), []string{"asks " + open.ID, "over " + open.ID}) })
 		var left int
 		if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_questions`).Scan(&left); err != nil || left != 0 {
 			t.Errorf("%d questions are left, %v", left, err)
@@ -274,7 +275,7 @@ func TestQuestions(t *testing.T) {
 		if _, err := h.Answer(t.Context(), run.ID, run.AccountID, open.ID, shelf("3")); !errors.Is(err, runs.ErrNoQuestion) {
 			t.Errorf("an answer after that: %v", err)
 		}
-		until(t, "the provider hears of it", func() bool { return slices.Equal(c.told(), []string{"Which shelf? cancel null"}) })
+		clocktest.Until(t, "the provider hears of it", func() bool { return slices.Equal(c.told(), []string{"Which shelf? cancel null"}) })
 		h.free(t, ended, billing.ReasonCanceled)
 	})
 	t.Run("another process takes the answer", func(t *testing.T) {

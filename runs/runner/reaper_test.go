@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -48,7 +49,7 @@ func TestReaper(t *testing.T) {
 		h.provider.Finish(open.ID, registry.Usage{RunTime: time.Second})
 		h.start(t, h.open(t))
 		h.allDone(t, user, billing.Dollar, []string{open.ID, ended.ID})
-		until(t, "the process is forgotten", func() bool {
+		clocktest.Until(t, "the process is forgotten", func() bool {
 			var left []string
 			err := h.pool.QueryRow(t.Context(), `SELECT array_agg(id) FROM run_workers WHERE gone_at IS NOT NULL`).Scan(&left)
 			return err == nil && slices.Equal(left, []string{"later"})
@@ -90,12 +91,12 @@ func TestReaper(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.start(t)
-		until(t, "the check waits", func() (waits bool) {
+		clocktest.Until(t, "the check waits", func() (waits bool) {
 			err := h.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'ledger_transfers'::regclass AND NOT granted)`).Scan(&waits)
 			return err == nil && waits
 		})
 		exec(t, h, `INSERT INTO run_workers (id, gone_at) VALUES ('late', now() - $1::interval)`, time.Minute)
-		until(t, "a process that is gone is looked after", func() (gone bool) {
+		clocktest.Until(t, "a process that is gone is looked after", func() (gone bool) {
 			err := h.pool.QueryRow(t.Context(), `SELECT NOT EXISTS (SELECT FROM run_workers WHERE id = 'late')`).Scan(&gone)
 			return err == nil && gone
 		})
@@ -122,6 +123,6 @@ func TestReaper(t *testing.T) {
 			t.Errorf("%v problems at the start", n)
 		}
 		exec(t, h, `UPDATE ledger_accounts SET balance = balance + 1 WHERE owner = $1 AND kind = 'wallet'`, user)
-		until(t, "the check finds the money that came from nowhere", func() bool { return problems() == 1 })
+		clocktest.Until(t, "the check finds the money that came from nowhere", func() bool { return problems() == 1 })
 	})
 }

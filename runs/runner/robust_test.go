@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -178,7 +179,7 @@ func TestARunThatIsTakenOverIsNotSubmittedBlindly(t *testing.T) {
 	run := h.accept(t, sing(h.user(t, billing.Dollar)))
 	<-first.gone
 	h.start(t)
-	until(t, "somebody works on it", func() bool {
+	clocktest.Until(t, "somebody works on it", func() bool {
 		r, _ := h.Get(t.Context(), run.ID)
 		return r.Status != runs.StatusQueued
 	})
@@ -258,7 +259,7 @@ func TestAFullDiskLosesNoResult(t *testing.T) {
 	}
 	h.start(t)
 	run := h.accept(t, sing(h.user(t, billing.Dollar)))
-	until(t, "it was tried, and tried again", func() bool { return disk.tries.Load() > 2*work.FetchTries })
+	clocktest.Until(t, "it was tried, and tried again", func() bool { return disk.tries.Load() > 2*work.FetchTries })
 	disk.full.Store(false)
 	if run := h.ends(t, run.ID); run.Status != runs.StatusSucceeded {
 		t.Errorf("got %s, %+v", run.Status, run.Error)
@@ -434,7 +435,7 @@ func TestStopIsNotHeldUpByAProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "submitted", func() bool { r, _ := svc.Get(t.Context(), run.ID); return r.Status == runs.StatusRunning })
+	clocktest.Until(t, "submitted", func() bool { r, _ := svc.Get(t.Context(), run.ID); return r.Status == runs.StatusRunning })
 	if _, err := svc.Cancel(t.Context(), run.ID, user); err != nil {
 		t.Fatal(err)
 	}

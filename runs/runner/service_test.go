@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -194,22 +195,10 @@ func (h *house) acceptAfresh(t *testing.T, r runs.Request) runs.Run {
 	return run
 }
 
-// until polls a condition; tests have no other clock to wait for the database by.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
-
 func (h *house) ends(t *testing.T, runID string) runs.Run {
 	t.Helper()
 	var run runs.Run
-	until(t, "the run ends", func() bool {
+	clocktest.Until(t, "the run ends", func() bool {
 		var err error
 		if run, err = h.Get(t.Context(), runID); err != nil {
 			t.Fatal(err)
@@ -222,7 +211,7 @@ func (h *house) ends(t *testing.T, runID string) runs.Run {
 func (h *house) delivered(t *testing.T, runID string) runs.Run {
 	t.Helper()
 	var run runs.Run
-	until(t, "the run is delivered", func() bool {
+	clocktest.Until(t, "the run is delivered", func() bool {
 		var err error
 		if run, err = h.Get(t.Context(), runID); err != nil {
 			t.Fatal(err)

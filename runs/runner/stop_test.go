@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -25,7 +26,7 @@ func (h *house) held(t *testing.T) (goOn func()) {
 // nothingLeft waits until no run has to be stopped any more.
 func (h *house) nothingLeft(t *testing.T) {
 	t.Helper()
-	until(t, "nothing has to be stopped", func() bool {
+	clocktest.Until(t, "nothing has to be stopped", func() bool {
 		var left int
 		err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM run_stops`).Scan(&left)
 		return err == nil && left == 0
@@ -36,7 +37,7 @@ func (h *house) nothingLeft(t *testing.T) {
 func (h *house) begun(t *testing.T, user string) string {
 	t.Helper()
 	id := h.accept(t, sing(user)).ID
-	until(t, "it is submitted", func() bool { return len(h.provider.Handles()) > 0 })
+	clocktest.Until(t, "it is submitted", func() bool { return len(h.provider.Handles()) > 0 })
 	return id
 }
 
@@ -63,7 +64,7 @@ func TestStopWhileBegun(t *testing.T) {
 				t.Error("it was told to stop what it had not named")
 			}
 			goOn()
-			until(t, "the provider is told", func() bool { return h.provider.Cancels(id) == 1 })
+			clocktest.Until(t, "the provider is told", func() bool { return h.provider.Cancels(id) == 1 })
 			h.nothingLeft(t)
 			h.free(t, h.delivered(t, id), billing.ReasonCanceled)
 		})
@@ -81,7 +82,7 @@ func TestStopWhileBegun(t *testing.T) {
 			t.Errorf("it is %s", run.Status)
 		}
 		goOn()
-		until(t, "the provider is told", func() bool { return h.provider.Cancels(id) == 1 })
+		clocktest.Until(t, "the provider is told", func() bool { return h.provider.Cancels(id) == 1 })
 		h.nothingLeft(t)
 	})
 	t.Run("the process that submits dies after the cancel", func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestStopWhileBegun(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer stop(t, next)
-		until(t, "the provider is told", func() bool { return h.provider.Cancels(id) == 1 })
+		clocktest.Until(t, "the provider is told", func() bool { return h.provider.Cancels(id) == 1 })
 		h.nothingLeft(t)
 	})
 }
@@ -139,7 +140,7 @@ func TestUnstopped(t *testing.T) {
 			}
 			goOn()
 			var left []runs.Unstopped
-			until(t, "the operator is told", func() bool {
+			clocktest.Until(t, "the operator is told", func() bool {
 				var err error
 				left, err = h.Unstopped(t.Context())
 				return err == nil && len(left) == 1

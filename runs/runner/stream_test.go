@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -46,7 +47,7 @@ func TestPollsKeepWhatTheStreamSaid(t *testing.T) {
 	run := h.accept(t, sing(h.user(t, billing.Dollar)))
 	updates, cancel := h.Subscribe(run.ID)
 	defer cancel()
-	until(t, "the stream's progress is seen", func() bool {
+	clocktest.Until(t, "the stream's progress is seen", func() bool {
 		select {
 		case now := <-updates:
 			return now.Stage == "chorus" && now.Fraction != nil && *now.Fraction == 0.5
@@ -55,7 +56,7 @@ func TestPollsKeepWhatTheStreamSaid(t *testing.T) {
 		}
 	})
 	polls.Store(0)
-	until(t, "polls have come", func() bool { return polls.Load() >= 1 })
+	clocktest.Until(t, "polls have come", func() bool { return polls.Load() >= 1 })
 	for drained := false; !drained; {
 		select {
 		case now := <-updates:

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
@@ -140,29 +141,29 @@ func TestTurns(t *testing.T) {
 		}
 		many := h.burst(t, greedy, 500)
 		slices.SortFunc(many, func(a, b runs.Run) int { return strings.Compare(a.ID, b.ID) })
-		until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
+		clocktest.Until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
 		one := h.accept(t, sing(other))
-		until(t, "its place is told: behind the one that waits at the engine", func() bool {
+		clocktest.Until(t, "its place is told: behind the one that waits at the engine", func() bool {
 			told, err := h.Get(t.Context(), one.ID)
 			return err == nil && told.Status == runs.StatusQueued && told.QueuePosition == engineAhead
 		})
 		at, _ := e.counts()
 		for !e.hasBegun(one.ID) {
 			e.pass()
-			until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
+			clocktest.Until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
 		}
 		if now, _ := e.counts(); now-at > 2 {
 			t.Errorf("it began after %d runs of the other", now-at)
 		}
 		for range 10 {
 			e.pass()
-			until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
+			clocktest.Until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
 		}
 		ended, refused := e.counts()
 		if refused > 3 { // a run may look for a place in the moment between two counts
 			t.Errorf("%d runs were claimed in vain", refused)
 		}
-		until(t, "as many runs are claimed as the engine takes", func() bool {
+		clocktest.Until(t, "as many runs are claimed as the engine takes", func() bool {
 			var open int
 			err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM runs WHERE claimed_by IS NOT NULL AND ended_at IS NULL`).Scan(&open)
 			return err == nil && open == engineAhead
@@ -176,7 +177,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%d runs were sent, and %d had ended", sent, ended)
 		}
 		waiting := 480 + 1 - len(e.Handles())
-		until(t, "the last is told how many wait before it, once places are looked up anew", func() bool {
+		clocktest.Until(t, "the last is told how many wait before it, once places are looked up anew", func() bool {
 			last, err := h.Get(t.Context(), many[479].ID)
 			return err == nil && last.QueuePosition >= waiting && last.QueuePosition <= waiting+engineAhead
 		})
@@ -186,10 +187,10 @@ func TestTurns(t *testing.T) {
 		h, e := engineHouse(t)
 		h.start(t)
 		h.burst(t, h.user(t, 100*billing.Dollar), 50)
-		until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
+		clocktest.Until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
 		var before, after string
 		rows := `SELECT string_agg(ctid::text, ' ' ORDER BY id) FROM runs WHERE claims = 0`
-		until(t, "nothing is under way any more", func() bool {
+		clocktest.Until(t, "nothing is under way any more", func() bool {
 			before = after
 			if err := h.pool.QueryRow(t.Context(), rows).Scan(&after); err != nil {
 				t.Fatal(err)
@@ -199,7 +200,7 @@ func TestTurns(t *testing.T) {
 		_, refused := e.counts()
 		for range 20 {
 			h.Slots.Look()
-			until(t, "somebody looked", func() bool { return len(h.Slots.Wake) == 0 })
+			clocktest.Until(t, "somebody looked", func() bool { return len(h.Slots.Wake) == 0 })
 		}
 		if err := h.pool.QueryRow(t.Context(), rows).Scan(&after); err != nil || before != after || strings.Count(after, " ") != 50-engineAhead-1 {
 			t.Errorf("%v; rows\n%s\n%s", err, before, after)
@@ -217,7 +218,7 @@ func TestTurns(t *testing.T) {
 		h.start(t)
 		user := h.user(t, billing.Dollar)
 		blocked := h.burst(t, user, 5)
-		until(t, "those that wait are counted by tool", func() bool {
+		clocktest.Until(t, "those that wait are counted by tool", func() bool {
 			counts, err := store.Waiting(t.Context(), h.pool, "choir")
 			all, failed := store.Unbegun(t.Context(), h.pool, "choir")
 			return err == nil && len(counts) == 1 && counts["sing"] == len(blocked) && failed == nil && all == len(blocked)
@@ -225,14 +226,14 @@ func TestTurns(t *testing.T) {
 		r := sing(user)
 		r.ToolID = "hum"
 		run := h.accept(t, r)
-		until(t, "it begins", func() bool { return e.hasBegun(run.ID) })
+		clocktest.Until(t, "it begins", func() bool { return e.hasBegun(run.ID) })
 		if _, refused := e.counts(); refused > len(blocked) {
 			t.Errorf("%d tries of %d runs", refused, len(blocked))
 		}
 		e.mu.Lock()
 		delete(e.without, "sing")
 		e.mu.Unlock()
-		until(t, "the others follow by themselves", func() bool { return e.length() == engineAhead })
+		clocktest.Until(t, "the others follow by themselves", func() bool { return e.length() == engineAhead })
 	})
 	t.Run("what was begun comes first after a crash, whatever waits", func(t *testing.T) {
 		t.Parallel()
@@ -242,7 +243,7 @@ func TestTurns(t *testing.T) {
 		user := h.user(t, 100*billing.Dollar)
 		h.Service = first
 		h.burst(t, user, 20)
-		until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
+		clocktest.Until(t, "the engine is busy", func() bool { return e.length() == engineAhead })
 		e.mu.Lock()
 		sent := slices.Clone(e.lane)
 		e.mu.Unlock()
@@ -250,11 +251,11 @@ func TestTurns(t *testing.T) {
 		h.Service = h.open(t)
 		h.start(t)
 		for _, id := range sent {
-			until(t, "it is followed again", func() bool { return h.Hub.Nudge(id) })
+			clocktest.Until(t, "it is followed again", func() bool { return h.Hub.Nudge(id) })
 		}
 		e.pass()
 		h.ends(t, sent[0])
-		until(t, "the next one follows", func() bool { return e.length() == engineAhead })
+		clocktest.Until(t, "the next one follows", func() bool { return e.length() == engineAhead })
 	})
 }
 

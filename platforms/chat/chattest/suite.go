@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -251,11 +252,7 @@ func (s *scene) underWay(command string) (registry.Call, Seen) {
 // eventually waits for a state.
 func (s *scene) eventually(what string, ok func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("there was no %s", what)
-		}
-	}
+	clocktest.Until(s.t, "there is a "+what, ok)
 }
 
 func (s *scene) noRun() {
@@ -1078,15 +1075,12 @@ func blocked(s *scene) {
 // missed waits until a delivery was given up.
 func (s *scene) missed() {
 	s.t.Helper()
-	deadline := time.Now().Add(patience)
-	for n := 0; n == 0; time.Sleep(5 * time.Millisecond) {
-		if err := s.Pool.QueryRow(s.t.Context(), `SELECT count(*) FROM chat_deliveries WHERE missed_at IS NOT NULL`).Scan(&n); err != nil {
+	clocktest.Until(s.t, "a delivery is given up", func() (missed bool) {
+		if err := s.Pool.QueryRow(s.t.Context(), `SELECT EXISTS (SELECT FROM chat_deliveries WHERE missed_at IS NOT NULL)`).Scan(&missed); err != nil {
 			s.t.Fatal(err)
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatal("no delivery was given up")
-		}
-	}
+		return missed
+	})
 }
 
 func statusDeleted(s *scene) {

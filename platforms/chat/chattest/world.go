@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"path"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/moderation"
@@ -359,59 +361,37 @@ func (w *World) AwaitMedia(in Room, parts ...string) Seen {
 // until waits for a state of a room.
 func (w *World) until(in Room, what string, ok func([]Seen) bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		list := w.Harness.Messages(w.t, in)
-		if ok(list) {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("there was no %s; messages are:\n%s", what, render(list))
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	clocktest.Until(w.t, "there is a "+what, func() bool { return ok(w.Harness.Messages(w.t, in)) }, func() string {
+		return "messages are:\n" + render(w.Harness.Messages(w.t, in))
+	})
 }
 
 // Idle waits until everything that came in has been handled and every run is over and delivered.
 func (w *World) Idle() {
 	w.t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		var open int
+	var open int
+	clocktest.Until(w.t, "all updates and runs are done", func() bool {
 		err := w.Pool.QueryRow(w.t.Context(), `
 			SELECT (SELECT count(*) FROM chat_updates WHERE handled_at IS NULL)
 				+ (SELECT count(*) FROM runs WHERE ended_at IS NULL OR deliverable AND delivered_at IS NULL)`).Scan(&open)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if open == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%d updates or runs are not done", open)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return open == 0
+	}, func() string { return strconv.Itoa(open) + " are not" })
 }
 
 // Handled waits until everything that came in has been handled; runs may go on.
 func (w *World) Handled() {
 	w.t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		var open, all int
+	var open, all int
+	clocktest.Until(w.t, "all updates are handled", func() bool {
 		err := w.Pool.QueryRow(w.t.Context(), `SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM chat_updates`).Scan(&open, &all)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if open == 0 && all > 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%d updates are not handled", open)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return open == 0 && all > 0
+	}, func() string { return fmt.Sprintf("%d of %d are not", open, all) })
 }
 
 // CountRuns counts all runs accepted so far.

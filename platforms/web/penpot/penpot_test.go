@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -51,12 +52,7 @@ func plugin(t *testing.T, hub *Hub, url string, reply func(m map[string]any) []m
 			}
 		}
 	}()
-	for hub.of("ann") == before { // the server takes it a moment after it has answered
-		if t.Context().Err() != nil {
-			t.Fatal("the plugin was not taken")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	clocktest.Until(t, "the server takes the plugin, a moment after it has answered", func() bool { return hub.of("ann") != before })
 	return conn
 }
 

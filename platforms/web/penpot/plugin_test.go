@@ -14,11 +14,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/signalbox/signalbox/internal/browsertest"
+	"github.com/signalbox/signalbox/internal/clocktest"
 )
 
 // runtime is the folder where npm puts Penpot's runtime of plugins and its types.
@@ -71,11 +71,7 @@ func openPenpot(t *testing.T) there {
 		t.Fatal(err)
 	}
 	browsertest.Do(t, p.tab, chromedp.MouseClickXY(at[0]+100, at[1]+65), chromedp.KeyEvent("good\r"))
-	for deadline := time.Now().Add(20 * time.Second); hub.of("ann") == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the plugin was not paired")
-		}
-	}
+	clocktest.Until(t, "the plugin is paired", func() bool { return hub.of("ann") != nil })
 	return p
 }
 
