@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"testing"
+
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 )
 
 // folder has the requests; where it is absent the test is skipped, on a build server it fails.
@@ -21,7 +23,11 @@ func TestGoals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := answers(tools, requests)
+	search, err := newSearch(t.Context(), tools, embeddings.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := answers(t.Context(), search, requests)
 	held := keep(all, func(a answer) bool { return a.half() == "held" })
 	english := func(a answer) bool { return needsTool(a) && a.Language == "en" }
 	others := func(a answer) bool { return needsTool(a) && a.Language != "en" }
