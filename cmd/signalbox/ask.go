@@ -197,32 +197,61 @@ const (
 	translationMoney  = billing.Dollar / 100
 )
 
-// translator puts questions to documents into their language; nil: there is no model. It is a question of the account whose call it is, or a part
-// of the one in whose course a model calls. The models are made when the first comes: by then there is all that they need.
+// translator puts questions to documents into their language; nil: there is no model. The models are made when the first comes: by then there is all that they need.
 func (a *agents) translator() func(ctx context.Context, c registry.Call, question, language string) (string, error) {
 	if !a.connected() {
 		return nil
 	}
-	models := sync.OnceValues(func() (map[string]*agent.Agent, error) {
-		return a.each(agent.Config{Bounds: agent.Bounds{Rounds: 1, Tokens: translationTokens, Money: min(translationMoney, a.cfg.AskPerQuestion)}})
-	})
+	models := sync.OnceValues(a.translators)
 	return func(ctx context.Context, c registry.Call, question, language string) (string, error) {
 		all, err := models()
 		if err != nil {
 			return "", err
 		}
-		key, err := a.pot(ctx, c.UserID, c.Budget)
+		q, err := a.toTranslate(ctx, c, question)
 		if err != nil {
 			return "", err
 		}
-		answer, err := all[""].Translate(ctx, agent.Question{
-			Text: question, AccountID: c.UserID, Key: key, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
-		}, language)
+		answer, err := all[""].Translate(ctx, q, language)
 		if err == nil && answer.Stop != agent.StopAnswered {
 			err = registry.Errorf(registry.CodeUnavailable, "a bound of questions is reached: %s", answer.Stop)
 		}
 		return answer.Text, err
 	}
+}
+
+func (a *agents) translators() (map[string]*agent.Agent, error) {
+	return a.each(agent.Config{Bounds: agent.Bounds{Rounds: 1, Tokens: translationTokens, Money: min(translationMoney, a.cfg.AskPerQuestion)}})
+}
+
+// toTranslate is a question of the account whose call it is, or a part of the one in whose course a model calls.
+func (a *agents) toTranslate(ctx context.Context, c registry.Call, question string) (agent.Question, error) {
+	key, err := a.pot(ctx, c.UserID, c.Budget)
+	return agent.Question{
+		Text: question, AccountID: c.UserID, Key: key, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
+	}, err
+}
+
+// translationUSD is knowledge.Config.TranslationUSD: nothing within a question, which pays for it, and nothing beside the limit of a key, which is its
+// owner's word.
+func (a *agents) translationUSD(ctx context.Context, c registry.Call) (string, error) {
+	if !a.connected() || a.cfg.AskPaidBy == asking.ByHouse || users.IsKeyBudget(c.Budget) {
+		return "0", nil
+	}
+	if c.UserID != "" {
+		q, err := a.toTranslate(ctx, c, "")
+		if err != nil {
+			return "", err
+		}
+		if covered, err := a.questions.Covers(ctx, q); err != nil || covered {
+			return "0", err
+		}
+	}
+	all, err := a.translators()
+	if err != nil {
+		return "", err
+	}
+	return all[""].Most().Decimal(), nil
 }
 
 // asked are the pages of what was asked, where there is a model to ask.

@@ -158,6 +158,27 @@ func TestKeysBoundModels(t *testing.T) {
 			t.Errorf("it took %d", paid)
 		}
 	})
+	t.Run("documents say up to what a translation costs, and a question in another language that it may", func(t *testing.T) {
+		const most = 6_000_000 // 6,000 tokens at a dollar for a million
+		if _, body := owner.do("GET", "/api/tools/docs", ""); !strings.Contains(body, `"upTo":true`) || !strings.Contains(body, `"rate":0.006`) {
+			t.Error(body)
+		}
+		before := balance(owner)
+		for question, high := range map[string]int64{"How do I create a board?": 0, "Wie lege ich eine Zeichenfläche für das Plakat an?": most} {
+			_, body := owner.do("POST", "/api/run/docs", fmt.Sprintf(`{"inputs":{"question":%q}}`, question))
+			var run struct {
+				RunID string
+				Quote struct{ Low, High int64 } `json:"quoteNanoUsd"`
+			}
+			if err := json.Unmarshal([]byte(body), &run); err != nil || run.Quote.Low != 0 || run.Quote.High != high {
+				t.Errorf("%s: %s", question, body)
+			}
+			owner.do("GET", "/api/runs/"+run.RunID+"/events", "") // to their end
+		}
+		if paid := before - balance(owner); paid <= 0 || paid > most {
+			t.Errorf("it took %d", paid)
+		}
+	})
 	var questions atomic.Int64
 	doors := map[string]func(c client){
 		"a question":    func(c client) { c.do("POST", "/api/ask", `{"question":"which colour?"}`) },

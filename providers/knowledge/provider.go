@@ -30,6 +30,9 @@ type Config struct {
 	// Translate puts a question of a call into a language, given by its English name. An error, or a text that is none, is no failure: the
 	// question is then asked as it is. nil: there is nobody who translates.
 	Translate func(ctx context.Context, c registry.Call, question, language string) (string, error)
+	// TranslationUSD is what the account of a call pays for a translation at most, beside its run; "0": nothing. Of the zero Call, what any account
+	// does. nil: all are free.
+	TranslationUSD func(ctx context.Context, c registry.Call) (string, error)
 
 	Reader document.Reader // of files
 
@@ -56,6 +59,7 @@ var (
 	_ registry.Loader  = (*Provider)(nil)
 	_ registry.Caller  = (*Provider)(nil)
 	_ registry.Readier = (*Provider)(nil)
+	_ registry.Pricer  = (*Provider)(nil)
 )
 
 // New makes the provider. Sync reads the sources.
@@ -84,9 +88,16 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil || len(sources) == 0 {
 		return nil, err
 	}
+	costs, err := p.costs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	tools := []registry.Tool{docsTool()}
 	for _, s := range sources {
 		tools = append(tools, sourceTool(s))
+	}
+	for i := range tools {
+		tools[i].CostingModel = costs
 	}
 	return tools, nil
 }
@@ -110,7 +121,11 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	if c.Tool.ToolID == DocsToolID {
 		return p.docs(ctx, c)
 	}
-	found, err := p.search(ctx, c, index.Query{Text: text(c, "query"), Account: c.UserID, ToolID: c.Tool.ToolID, Shared: c.Context.Shared})
+	query, err := p.query(ctx, c)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	found, err := p.search(ctx, c, query)
 	if err != nil {
 		return registry.Result{}, failure(c, err)
 	}
@@ -118,6 +133,15 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	return registry.Result{Outputs: []registry.Output{
 		{Name: "results", Type: "text", Text: results}, {Name: "hint", Type: "text", Text: hint(found)},
 	}}, err
+}
+
+// query is what a call looks for.
+func (p *Provider) query(ctx context.Context, c registry.Call) (index.Query, error) {
+	if c.Tool.ToolID != DocsToolID {
+		return index.Query{Text: text(c, "query"), Account: c.UserID, ToolID: c.Tool.ToolID, Shared: c.Context.Shared}, nil
+	}
+	question, source, err := p.named(ctx, c)
+	return index.Query{Text: question, Account: c.UserID, ToolID: source, Limit: passages, Shared: c.Context.Shared}, err
 }
 
 // failure is an error of a search as the caller gets it: who may not read a source is told the same as where there is none.

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -46,12 +47,55 @@ func bestScore(a index.Answer) float64 {
 	return a.Results[0].Score
 }
 
+// costs is the price of an answer: free, but for what a translation of the question may take. nil: that is free, too.
+func (p *Provider) costs(ctx context.Context) (*registry.CostingModel, error) {
+	if p.cfg.TranslationUSD == nil {
+		return nil, nil
+	}
+	most, err := p.cfg.TranslationUSD(ctx, registry.Call{})
+	if err != nil || most == free {
+		return nil, err
+	}
+	return &registry.CostingModel{Rate: json.Number(most), Unit: registry.UnitRequest, RateSource: registry.RateAPI, UpTo: true}, nil
+}
+
+const free = "0"
+
+// Price is nothing, or what a translation takes at most where the question will be translated. That pays for itself, as a question of its own.
+func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
+	if p.cfg.TranslationUSD == nil || c.UserID == "" {
+		return registry.Price{CostUSD: free}, nil
+	}
+	most, err := p.cfg.TranslationUSD(ctx, c)
+	if err != nil || most == free {
+		return registry.Price{CostUSD: free}, err
+	}
+	if p.untranslated(ctx, c) {
+		return registry.Price{CostUSD: most, LowUSD: free, Parts: true}, nil
+	}
+	return registry.Price{CostUSD: free}, nil
+}
+
+// untranslated reports whether a call's question is in another language than the documents, and its translation not known yet. What is wrong with a
+// question is told when it is asked.
+func (p *Provider) untranslated(ctx context.Context, c registry.Call) bool {
+	query, err := p.query(ctx, c)
+	if err != nil {
+		return false
+	}
+	found, err := p.cfg.Index.Search(ctx, query)
+	_, known := p.translations.Get(translationKey(query.Text, found.Foreign), time.Now())
+	return err == nil && found.Foreign != "" && !known
+}
+
+func translationKey(question, language string) string { return language + "\n" + question }
+
 // translated is a question in another language; empty where it can't be had.
 func (p *Provider) translated(ctx context.Context, c registry.Call, question, language string) string {
 	if p.cfg.Translate == nil || c.UserID == "" { // nobody would pay for it
 		return ""
 	}
-	key := language + "\n" + question
+	key := translationKey(question, language)
 	if known, ok := p.translations.Get(key, time.Now()); ok {
 		return known
 	}

@@ -73,3 +73,62 @@ func TestTranslatedQuestions(t *testing.T) {
 		}
 	})
 }
+
+func TestTranslationsHaveAPrice(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *knowledge.Config) {
+		c.Translate = func(context.Context, registry.Call, string, string) (string, error) {
+			return "how to create a board", nil
+		}
+		c.TranslationUSD = func(_ context.Context, c registry.Call) (string, error) {
+			if c.Context.PlannerProvider != "" {
+				return "0", nil
+			}
+			return "0.01", nil
+		}
+	})
+	h.write(map[string]string{"guide/source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "guide/boards.md": guide})
+	tools := h.tools()
+	ann := h.account("ann", "de")
+	t.Run("the tools say up to what it costs", func(t *testing.T) {
+		for _, id := range []string{knowledge.DocsToolID, "guideRag"} {
+			if costs := tools[id].CostingModel; costs.Summary() != "up to 0.01 USD per request" {
+				t.Errorf("%s: %s", id, costs.Summary())
+			}
+		}
+	})
+	const foreign = "wie lege ich eine Zeichenfläche an"
+	price := func(t *testing.T, account, tool, question, planner string) registry.Price {
+		t.Helper()
+		p, err := h.Price(t.Context(), registry.Call{
+			UserID: account, Tool: tools[tool], Inputs: map[string]any{"question": question, "query": question}, Context: registry.CallContext{PlannerProvider: planner},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	free := registry.Price{CostUSD: "0"}
+	t.Run("a question that will be translated costs up to that, others nothing", func(t *testing.T) {
+		for _, id := range []string{knowledge.DocsToolID, "guideRag"} {
+			if p := price(t, ann, id, foreign, ""); p != (registry.Price{CostUSD: "0.01", LowUSD: "0", Parts: true}) {
+				t.Errorf("%s: %+v", id, p)
+			}
+			for name, p := range map[string]registry.Price{
+				"in the language of the documents": price(t, ann, id, "how to create a board", ""),
+				"by nobody":                        price(t, "", id, foreign, ""),
+				"within a question that pays":      price(t, ann, id, foreign, "anthropic"),
+			} {
+				if p != free {
+					t.Errorf("%s %s: %+v", id, name, p)
+				}
+			}
+		}
+	})
+	t.Run("one that was translated before costs nothing", func(t *testing.T) {
+		h.docs(ann, foreign)
+		if p := price(t, ann, "guideRag", foreign, ""); p != free {
+			t.Errorf("%+v", p)
+		}
+	})
+}
