@@ -160,6 +160,19 @@ func TestShownTools(t *testing.T) {
 			t.Errorf("%d bytes with 1,000 tools, %d with 20", many, few)
 		}
 	})
+	t.Run("D8 D12 what no word finds but vectors do is shown, and found by searchTools", func(t *testing.T) {
+		t.Parallel()
+		near := func(_ context.Context, query string) map[string]float64 {
+			return map[string]float64{map[string]string{"etwas ganz anderes": "thing0123", "quelque chose": "thing0321"}[query]: 1}
+		}
+		m := turns(agent.Turn{Calls: []agent.Call{call("searchTools", `{"query":"quelque chose"}`)}}, agent.Turn{Text: "hello"})
+		askPages(t, pages(t, 998), m, agent.Question{Text: "etwas ganz anderes"}, func(c *agent.Config) { c.Near = near })
+		for _, id := range []string{"thing0123", "thing0321"} {
+			if !slices.ContainsFunc(m.last.Tools, func(t agent.Tool) bool { return t.Name == id }) {
+				t.Errorf("%s is not among %d tools", id, len(m.last.Tools))
+			}
+		}
+	})
 	t.Run("D8 what searchTools finds can be called from then on", func(t *testing.T) {
 		t.Parallel()
 		m := turns(agent.Turn{Calls: []agent.Call{call("searchTools", `{"query":"thing0977"}`)}}, agent.Turn{Text: "hello"})

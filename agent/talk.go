@@ -49,7 +49,7 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 		}
 		own, t.own[toolPlan] = append(own, plan), t.submitPlan
 	}
-	offered, err := a.offer(q)
+	offered, err := a.offer(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -238,20 +238,24 @@ const maxTools = 20
 
 // offer gives the tools for a question: all of them where there are few, otherwise those with its intents and those
 // that its words find.
-func (a *Agent) offer(q Question) ([]Tool, error) {
+func (a *Agent) offer(ctx context.Context, q Question) ([]Tool, error) {
 	snapshot := a.cfg.Registry.Snapshot()
+	find := func(tags []string, limit int) []*registry.Tool {
+		o := catalog.SearchOptions{Audience: q.Audience, Limit: limit, Has: q.kinds(), Near: a.cfg.Near.Of(ctx, q.Text)}
+		return snapshot.Candidates(q.Text, tags, o)
+	}
 	offered := slices.DeleteFunc(snapshot.Offered(q.Audience), func(t *registry.Tool) bool { return !a.has(t.ToolID) })
 	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
 	switch {
 	case a.cfg.Only != nil && len(offered) <= maxTools:
 	case a.cfg.Only != nil:
-		found := snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: snapshot.Len(), Has: q.kinds()})
+		found := find(nil, snapshot.Len())
 		offered = slices.DeleteFunc(found, func(t *registry.Tool) bool { return !a.has(t.ToolID) })
 		offered = offered[:min(len(offered), maxTools)]
 	case slices.ContainsFunc(offered, about):
-		offered = snapshot.Candidates(q.Text, q.Intents, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
+		offered = find(q.Intents, maxTools)
 	case len(offered) > maxTools:
-		offered = snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
+		offered = find(nil, maxTools)
 	}
 	tools, err := describe(offered)
 	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })

@@ -106,12 +106,12 @@ func about(t *registry.Tool) string {
 
 // Find is registry.Snapshot.Search with the vectors' word added, where the server gives one in time.
 func (s *Search) Find(ctx context.Context, query string, o catalog.SearchOptions) []catalog.Match {
-	o.Near = s.near(ctx, query)
+	o.Near = s.Near(ctx, query)
 	return s.registry.Snapshot().Search(query, o)
 }
 
-// near gives how near tools are, from 0 to 1, as far as they stand out: most are about as near as any.
-func (s *Search) near(ctx context.Context, query string) map[string]float64 {
+// Near is a catalog.Nearness: how near tools are, from 0 to 1, as far as they stand out. Most are about as near as any.
+func (s *Search) Near(ctx context.Context, query string) map[string]float64 {
 	known := s.known.Load()
 	if len(known.byTool) == 0 || query == "" {
 		return nil

@@ -72,7 +72,7 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 	if cfg.File == nil {
 		cfg.File = a.toldFile
 	}
-	cfg.Search = a.search
+	cfg.Near = a.near
 	cfg.Memory, cfg.Account, cfg.Guidance, cfg.Journal = a.conversations, a.conversations, a.hints, a.questions
 	cfg.Bounds.Money = cmp.Or(cfg.Bounds.Money, a.cfg.AskPerQuestion)
 	var all []agent.Model
