@@ -41,7 +41,7 @@ func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, 
 		}
 		outputs = append(outputs, registry.Output{Name: "results", Type: "text", Text: results})
 	}
-	return registry.Result{Outputs: outputs}, nil
+	return registry.Result{Outputs: outputs, Usage: found.usage()}, nil
 }
 
 // telling are the results that say something about the question.

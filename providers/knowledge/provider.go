@@ -27,12 +27,7 @@ type Config struct {
 	// Language tells which one an account speaks (BCP 47); nil: nobody knows.
 	Language func(ctx context.Context, account string) string
 
-	// Translate puts a question of a call into a language, given by its English name. An error, or a text that is none, is no failure: the
-	// question is then asked as it is. nil: there is nobody who translates.
-	Translate func(ctx context.Context, c registry.Call, question, language string) (string, error)
-	// TranslationUSD is what the account of a call pays for a translation at most, beside its run; "0": nothing. Of the zero Call, what any account
-	// does. nil: all are free.
-	TranslationUSD func(ctx context.Context, c registry.Call) (string, error)
+	Translator Translator // nil: there is nobody who translates
 
 	Reader document.Reader // of files
 
@@ -88,7 +83,7 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil || len(sources) == 0 {
 		return nil, err
 	}
-	costs, err := p.costs(ctx)
+	costs, err := p.costs()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +125,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 		return registry.Result{}, failure(c, err)
 	}
 	results, err := encoded(found.Results)
-	return registry.Result{Outputs: []registry.Output{
+	return registry.Result{Usage: found.usage(), Outputs: []registry.Output{
 		{Name: "results", Type: "text", Text: results}, {Name: "hint", Type: "text", Text: hint(found)},
 	}}, err
 }

@@ -23,13 +23,13 @@ func TestTranslatedQuestions(t *testing.T) {
 	}
 	h := newHouse(t, func(c *knowledge.Config) {
 		c.Language = func(context.Context, string) string { return "de" }
-		c.Translate = func(_ context.Context, c registry.Call, question, language string) (string, error) {
-			asked = append(asked, c.UserID+" "+language+": "+question)
+		c.Translator = translator{most: "0", says: func(account, question, language string) (string, error) {
+			asked = append(asked, account+" "+language+": "+question)
 			if said, ok := says[question]; ok {
 				return said, nil
 			}
 			return "", errors.New("the model is away")
-		}
+		}}
 	})
 	h.write(map[string]string{"guide/source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "guide/boards.md": guide})
 	h.tools()
@@ -74,18 +74,27 @@ func TestTranslatedQuestions(t *testing.T) {
 	})
 }
 
+// translator costs up to most, and 0.002 in the end.
+type translator struct {
+	most string
+	says func(account, question, language string) (string, error)
+}
+
+func (tr translator) Most() (string, error) { return tr.most, nil }
+
+func (tr translator) Price(context.Context, registry.Call, string, string) (registry.Price, error) {
+	return registry.Price{CostUSD: tr.most, LowUSD: "0"}, nil
+}
+
+func (tr translator) Translate(_ context.Context, c registry.Call, question, language string) (said, costUSD string, err error) {
+	said, err = tr.says(c.UserID, question, language)
+	return said, "0.002", err
+}
+
 func TestTranslationsHaveAPrice(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(c *knowledge.Config) {
-		c.Translate = func(context.Context, registry.Call, string, string) (string, error) {
-			return "how to create a board", nil
-		}
-		c.TranslationUSD = func(_ context.Context, c registry.Call) (string, error) {
-			if c.Context.PlannerProvider != "" {
-				return "0", nil
-			}
-			return "0.01", nil
-		}
+		c.Translator = translator{most: "0.01", says: func(string, string, string) (string, error) { return "how to create a board", nil }}
 	})
 	h.write(map[string]string{"guide/source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "guide/boards.md": guide})
 	tools := h.tools()
@@ -97,38 +106,45 @@ func TestTranslationsHaveAPrice(t *testing.T) {
 			}
 		}
 	})
-	const foreign = "wie lege ich eine Zeichenfläche an"
-	price := func(t *testing.T, account, tool, question, planner string) registry.Price {
+	call := func(account, tool, question string) registry.Call {
+		return registry.Call{UserID: account, Tool: tools[tool], Inputs: map[string]any{"question": question, "query": question}}
+	}
+	price := func(t *testing.T, c registry.Call) registry.Price {
 		t.Helper()
-		p, err := h.Price(t.Context(), registry.Call{
-			UserID: account, Tool: tools[tool], Inputs: map[string]any{"question": question, "query": question}, Context: registry.CallContext{PlannerProvider: planner},
-		})
+		p, err := h.Price(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
+	paid := func(t *testing.T, c registry.Call) string {
+		t.Helper()
+		result, err := h.Call(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Usage.CostUSD
+	}
 	free := registry.Price{CostUSD: "0"}
-	t.Run("a question that will be translated costs up to that, others nothing", func(t *testing.T) {
-		for _, id := range []string{knowledge.DocsToolID, "guideRag"} {
-			if p := price(t, ann, id, foreign, ""); p != (registry.Price{CostUSD: "0.01", LowUSD: "0", Parts: true}) {
-				t.Errorf("%s: %+v", id, p)
+	for question, tool := range map[string]string{"wie lege ich eine Zeichenfläche an": knowledge.DocsToolID, "wie lege ich eine neue Zeichenfläche an": "guideRag"} {
+		t.Run("a question that is translated costs up to that, and what it came to: "+tool, func(t *testing.T) {
+			if p := price(t, call(ann, tool, question)); p != (registry.Price{CostUSD: "0.01", LowUSD: "0"}) {
+				t.Errorf("got %+v", p)
 			}
-			for name, p := range map[string]registry.Price{
-				"in the language of the documents": price(t, ann, id, "how to create a board", ""),
-				"by nobody":                        price(t, "", id, foreign, ""),
-				"within a question that pays":      price(t, ann, id, foreign, "anthropic"),
-			} {
-				if p != free {
-					t.Errorf("%s %s: %+v", id, name, p)
+			if cost := paid(t, call(ann, tool, question)); cost != "0.002" {
+				t.Errorf("it cost %s", cost)
+			}
+		})
+		for name, c := range map[string]registry.Call{
+			"one that was translated before":       call(ann, tool, question),
+			"one in the language of the documents": call(ann, tool, "how to create a board"),
+			"one by nobody":                        call("", tool, "und wie lege ich noch eine Zeichenfläche an"),
+		} {
+			t.Run(name+" costs nothing: "+tool, func(t *testing.T) {
+				if p, cost := price(t, c), paid(t, c); p != free || cost != "0" {
+					t.Errorf("up to %+v, and then %s", p, cost)
 				}
-			}
+			})
 		}
-	})
-	t.Run("one that was translated before costs nothing", func(t *testing.T) {
-		h.docs(ann, foreign)
-		if p := price(t, ann, "guideRag", foreign, ""); p != free {
-			t.Errorf("%+v", p)
-		}
-	})
+	}
 }
