@@ -56,8 +56,8 @@ type Config struct {
 	Account Meter
 	// Journal keeps questions and has them paid; nil: nothing is kept, and the house pays.
 	Journal Journal
-	// Search finds tools; nil is the registry's own search.
-	Search catalog.Searcher
+	// Near adds what vectors know to the search of tools; nil: words alone decide.
+	Near catalog.Nearness
 	// Instructions are added to what every model is told, Only are the ids of the only tools that there are for it; nil: all.
 	// They make one agent of several, see Definition.
 	Instructions string
@@ -73,9 +73,6 @@ func New(cfg Config) *Agent {
 	cfg.Bounds = cfg.Bounds.orDefaults()
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Search == nil {
-		cfg.Search = cfg.Registry.Search
 	}
 	return &Agent{cfg}
 }

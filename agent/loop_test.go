@@ -160,6 +160,40 @@ func TestShownTools(t *testing.T) {
 			t.Errorf("%d bytes with 1,000 tools, %d with 20", many, few)
 		}
 	})
+	t.Run("D8 D12 tools with long descriptions cost no more prompt either, and the one that is asked for is shown", func(t *testing.T) {
+		t.Parallel()
+		var tools []registry.Tool
+		for i := range 30 {
+			tools = append(tools, registrytest.Tool(fmt.Sprintf("bulky%02d", i), func(t *registry.Tool) {
+				t.CommandName, t.CostingModel = "", nil
+				for n := range 100 {
+					t.InputSchema = append(t.InputSchema, registry.InputField{Name: fmt.Sprintf("input%d", n), Type: registry.TypeString, Description: strings.Repeat("long ", 20)})
+				}
+			}))
+		}
+		m := turns(agent.Turn{Text: "hello"})
+		askPages(t, registrytest.Registry(t, registrytest.NewLoader("tools", tools...)), m, agent.Question{Text: "something bulky, with bulky17"})
+		shown := 0
+		for _, tool := range m.last.Tools {
+			shown += len(tool.Description) + len(tool.Input)
+		}
+		if shown > 30_000 || !slices.ContainsFunc(m.last.Tools, func(t agent.Tool) bool { return t.Name == "bulky17" }) {
+			t.Errorf("%d tools take %d bytes", len(m.last.Tools), shown)
+		}
+	})
+	t.Run("D8 D12 what no word finds but vectors do is shown, and found by searchTools", func(t *testing.T) {
+		t.Parallel()
+		near := func(_ context.Context, query string) map[string]float64 {
+			return map[string]float64{map[string]string{"etwas ganz anderes": "thing0123", "quelque chose": "thing0321"}[query]: 1}
+		}
+		m := turns(agent.Turn{Calls: []agent.Call{call("searchTools", `{"query":"quelque chose"}`)}}, agent.Turn{Text: "hello"})
+		askPages(t, pages(t, 998), m, agent.Question{Text: "etwas ganz anderes"}, func(c *agent.Config) { c.Near = near })
+		for _, id := range []string{"thing0123", "thing0321"} {
+			if !slices.ContainsFunc(m.last.Tools, func(t agent.Tool) bool { return t.Name == id }) {
+				t.Errorf("%s is not among %d tools", id, len(m.last.Tools))
+			}
+		}
+	})
 	t.Run("D8 what searchTools finds can be called from then on", func(t *testing.T) {
 		t.Parallel()
 		m := turns(agent.Turn{Calls: []agent.Call{call("searchTools", `{"query":"thing0977"}`)}}, agent.Turn{Text: "hello"})

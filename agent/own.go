@@ -51,7 +51,7 @@ func (t *talk) searchTools(ctx context.Context, call Call) runs.Envelope {
 	if err := read(call, &in); err != nil || strings.TrimSpace(in.Query) == "" {
 		return t.refuse(`expected {"query":"the task, in a few words"}`)
 	}
-	o := catalog.SearchOptions{Audience: t.question.Audience, Limit: min(max(in.Limit, 0), maxTools)}
+	o := catalog.SearchOptions{Audience: t.question.Audience, Limit: min(max(in.Limit, 0), maxTools), Near: t.agent.cfg.Near.Of(ctx, in.Query)}
 	if in.Has != "" {
 		kinds, err := catalog.ParseKinds(in.Has)
 		if err != nil {
@@ -60,7 +60,7 @@ func (t *talk) searchTools(ctx context.Context, call Call) runs.Envelope {
 		o.Has = kinds
 	}
 	briefs, tools := []catalog.Brief{}, []*registry.Tool{}
-	for _, m := range t.agent.cfg.Search(ctx, in.Query, o) {
+	for _, m := range t.agent.cfg.Registry.Snapshot().Search(in.Query, o) {
 		if !t.agent.has(m.Tool.ToolID) {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -33,15 +34,23 @@ func (a *Agent) Translate(ctx context.Context, q Question, language string) (Ans
 	if strings.TrimSpace(q.Text) == "" || len(q.Text) > maxPrompt {
 		return Answer{}, registry.Errorf(registry.CodeInvalidInput, "expected a question of at most %d bytes", maxPrompt)
 	}
-	return a.once(ctx, q, translating, fmt.Sprintf("Into: %s\n<question>%s</question>", language, strings.ReplaceAll(q.Text, "</question>", "")))
+	return a.once(ctx, q, translating, toTranslate(q, language))
+}
+
+func toTranslate(q Question, language string) string {
+	return fmt.Sprintf("Into: %s\n<question>%s</question>", language, strings.ReplaceAll(q.Text, "</question>", ""))
+}
+
+// QuoteTranslation tells what Translate needs at least, and may cost at most.
+func (a *Agent) QuoteTranslation(q Question, language string) (least, most billing.NanoUSD) {
+	return a.single(q, translating, toTranslate(q, language)).quote()
 }
 
 // once puts one prompt to the model, and no tools. It is a question like any other: kept, bounded and paid. Nothing is run.
 func (a *Agent) once(ctx context.Context, q Question, system, prompt string) (Answer, error) {
 	q.Context.PlannerProvider = a.cfg.Provider
 	q.Context.TraceID = cmp.Or(q.Context.TraceID, uuid.NewString())
-	t := &talk{agent: a, question: q, answer: Answer{Context: q.Context}}
-	t.with = Conversation{System: system, Turns: []Turn{{By: Person, Text: prompt}}}
+	t := a.single(q, system, prompt)
 	var bound *BoundError
 	switch err := t.open(ctx); {
 	case errors.As(err, &bound):
@@ -53,6 +62,13 @@ func (a *Agent) once(ctx context.Context, q Question, system, prompt string) (An
 	err := t.reply(ctx)
 	t.close(ctx, err)
 	return t.answer, err
+}
+
+// single is a talk of one prompt.
+func (a *Agent) single(q Question, system, prompt string) *talk {
+	t := &talk{agent: a, question: q, answer: Answer{Context: q.Context}}
+	t.with = Conversation{System: system, Turns: []Turn{{By: Person, Text: prompt}}}
+	return t
 }
 
 // reply asks the model one time.

@@ -49,7 +49,7 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 		}
 		own, t.own[toolPlan] = append(own, plan), t.submitPlan
 	}
-	offered, err := a.offer(q)
+	offered, err := a.offer(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -236,26 +236,51 @@ func (t *talk) count(ctx context.Context, turn Turn) {
 // more than with twenty.
 const maxTools = 20
 
+// maxToolBytes bounds what these take of the prompt, some 6,000 tokens: twenty that are described as usual fit, while a drawing
+// tool with all its inputs is as long as ten of them.
+const maxToolBytes = 24_000
+
 // offer gives the tools for a question: all of them where there are few, otherwise those with its intents and those
 // that its words find.
-func (a *Agent) offer(q Question) ([]Tool, error) {
+func (a *Agent) offer(ctx context.Context, q Question) ([]Tool, error) {
 	snapshot := a.cfg.Registry.Snapshot()
+	find := func(tags []string, limit int) []*registry.Tool {
+		o := catalog.SearchOptions{Audience: q.Audience, Limit: limit, Has: q.kinds(), Near: a.cfg.Near.Of(ctx, q.Text)}
+		return snapshot.Candidates(q.Text, tags, o)
+	}
 	offered := slices.DeleteFunc(snapshot.Offered(q.Audience), func(t *registry.Tool) bool { return !a.has(t.ToolID) })
+	all := len(offered)
 	about := func(t *registry.Tool) bool { return t.HasIntent(q.Intents) }
 	switch {
 	case a.cfg.Only != nil && len(offered) <= maxTools:
 	case a.cfg.Only != nil:
-		found := snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: snapshot.Len(), Has: q.kinds()})
+		found := find(nil, snapshot.Len())
 		offered = slices.DeleteFunc(found, func(t *registry.Tool) bool { return !a.has(t.ToolID) })
 		offered = offered[:min(len(offered), maxTools)]
 	case slices.ContainsFunc(offered, about):
-		offered = snapshot.Candidates(q.Text, q.Intents, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
+		offered = find(q.Intents, maxTools)
 	case len(offered) > maxTools:
-		offered = snapshot.Candidates(q.Text, nil, catalog.SearchOptions{Audience: q.Audience, Limit: maxTools, Has: q.kinds()})
+		offered = find(nil, maxTools)
 	}
 	tools, err := describe(offered)
+	if a.cfg.Only == nil && all > maxTools {
+		tools = fitting(tools, maxToolBytes)
+	}
 	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, err
+}
+
+// fitting are the first of some tools, which are ordered by what speaks for them, without those that would take too many bytes. The very first is
+// always one of them; the others are to be had by searchTools.
+func fitting(tools []Tool, bytes int) []Tool {
+	var fit []Tool
+	for _, t := range tools {
+		size := len(t.Name) + len(t.Description) + len(t.Input)
+		if len(fit) == 0 || size <= bytes {
+			fit, bytes = append(fit, t), bytes-size
+		}
+	}
+	return fit
 }
 
 // steps is the tool by which several calls are proposed together, where there is one. An agent that has tools of its own only has none: what

@@ -65,7 +65,7 @@ func scanTool(row pgx.CollectableRow) (registry.Tool, error) {
 	if err := row.Scan(&raw, &owner); err != nil {
 		return registry.Tool{}, err
 	}
-	tool, err := registry.DecodeTool(raw)
+	tool, err := registry.DecodeStoredTool(raw)
 	tool.Owner = owner
 	if err != nil {
 		return tool, err

@@ -15,16 +15,28 @@ import (
 // DecodeTool reads one ToolDefinition strictly: unknown and repeated keys and values of another type
 // are errors that name the tool and the field. It does not judge the content, see Validate.
 // The error is of type Problems, or tells where the text is no JSON.
-func DecodeTool(data []byte) (Tool, error) { return decodeTool(ordered.Parse(data)) }
+func DecodeTool(data []byte) (Tool, error) {
+	v, err := ordered.Parse(data)
+	return decodeTool(v, err, decoder{})
+}
 
 // DecodeToolText is DecodeTool of a text that is kept anyway: the tool's strings share its memory.
-func DecodeToolText(text string) (Tool, error) { return decodeTool(ordered.ParseText(text)) }
+func DecodeToolText(text string) (Tool, error) {
+	v, err := ordered.ParseText(text)
+	return decodeTool(v, err, decoder{})
+}
 
-func decodeTool(v any, err error) (Tool, error) {
+// DecodeStoredTool is DecodeTool of what a program of this house wrote, perhaps one of a later version beside this one: keys that
+// this version does not know are passed over.
+func DecodeStoredTool(data []byte) (Tool, error) {
+	v, err := ordered.Parse(data)
+	return decodeTool(v, err, decoder{stored: true})
+}
+
+func decodeTool(v any, err error, d decoder) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	var d decoder
 	t := d.tool(v, "definition")
 	return t, d.problems.Err()
 }
@@ -75,6 +87,7 @@ func unmarshal[T any](data []byte, to *T, path string) error {
 
 // decoder collects what is wrong while it reads one document.
 type decoder struct {
+	stored   bool // unknown keys are a later version's
 	toolID   string
 	problems Problems
 	structs  map[reflect.Type][]structMember // of those met so far: finding out is dear, and a tool has many inputs
@@ -327,7 +340,7 @@ func (d *decoder) fields(v any, to reflect.Value, path string) {
 		}
 	}
 	for _, m := range o.Members() {
-		if slices.ContainsFunc(members, func(f structMember) bool { return f.name == m.Name }) {
+		if d.stored || slices.ContainsFunc(members, func(f structMember) bool { return f.name == m.Name }) {
 			continue
 		}
 		var known []string

@@ -178,6 +178,26 @@ func TestDecodeRefuses(t *testing.T) {
 	})
 }
 
+func TestDecodeStored(t *testing.T) {
+	t.Parallel()
+	t.Run("what a later version added is passed over", func(t *testing.T) {
+		t.Parallel()
+		tool, err := registry.DecodeStoredTool([]byte(`{"toolId":"x","later":{"a":1},"inputSchema":{"a":{"name":"a","type":"string","later":1,"choices":[{"value":"b","later":1}]}},
+			"costingModel":{"rate":0.03,"unit":"request","rateSource":"api","later":true}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tool.ToolID != "x" || len(tool.InputSchema) != 1 || tool.InputSchema[0].Type != registry.TypeString || len(tool.InputSchema[0].Choices) != 1 || tool.CostingModel.Rate != "0.03" {
+			t.Errorf("got %+v", tool)
+		}
+	})
+	t.Run("what can't be read is refused", func(t *testing.T) {
+		t.Parallel()
+		_, err := registry.DecodeStoredTool([]byte(`{"toolId":"x","costingModel":{"rate":"a lot"}}`))
+		wantContains(t, err, `tool "x": costingModel.rate: must be of type number`)
+	})
+}
+
 func TestSealAndClone(t *testing.T) {
 	t.Parallel()
 	seal := func(t *testing.T, tool registry.Tool) string {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -161,6 +162,24 @@ func (s *Store) reserve(ctx context.Context, tx pgx.Tx, o agent.Opening) (room, 
 		return 0, 0, poor
 	}
 	return room, room, err
+}
+
+// Room is how much of a quote Open would set aside for a question; 0: less than it needs.
+func (s *Store) Room(ctx context.Context, o agent.Opening) (billing.NanoUSD, error) {
+	tx, err := s.cfg.Pool.Begin(ctx)
+	if err != nil {
+		return 0, wrap(err, "see what there is for a question")
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) // nothing is set aside
+	o.ID = uuid.NewString()
+	room, _, err := s.reserve(ctx, tx, o)
+	var poor billing.ErrInsufficient
+	var limit *runs.LimitError
+	var bound *agent.BoundError
+	if errors.As(err, &poor) || errors.As(err, &limit) || errors.As(err, &bound) {
+		return 0, nil
+	}
+	return room, wrap(err, "see what there is for a question")
 }
 
 // leftToday is how much of the quote the account's day has room for. Questions of one account that begin at once are counted one after

@@ -3,6 +3,7 @@ package questions_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -288,6 +289,28 @@ func TestForgetAndAdopt(t *testing.T) {
 	if list, err := h.store.List(t.Context(), bob, ""); err != nil || len(list) != 1 || !strings.Contains(list[0].Text, "chair") {
 		t.Errorf("listed %+v, %v", list, err)
 	}
+}
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *questions.Config) { c.PerDay = 80 })
+	for has, want := range map[billing.NanoUSD]billing.NanoUSD{100: 60, 30: 30, 9: 0} {
+		t.Run(fmt.Sprintf("with %d there is room for %d of what a question may cost, and nothing is set aside", has, want), func(t *testing.T) {
+			ann := h.person(has)
+			if room, err := h.store.Room(t.Context(), opening(ann, 60, 10)); err != nil || room != want {
+				t.Errorf("got %d, %v", room, err)
+			}
+			h.has(ann, has, 0)
+		})
+	}
+	t.Run("a day that is used up has none", func(t *testing.T) {
+		ann := h.person(1000)
+		e := h.open(opening(ann, 75, 10))
+		if room, err := h.store.Room(t.Context(), opening(ann, 60, 10)); err != nil || room != 0 {
+			t.Errorf("got %d, %v", room, err)
+		}
+		h.closes(e)
+	})
 }
 
 // TestRunPays asks agents by runs, which hold for their words.

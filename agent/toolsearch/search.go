@@ -2,9 +2,9 @@
 package toolsearch
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,9 +14,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 )
-
-// nearest is how many tools a search takes from the vectors.
-const nearest = 40
 
 // queryWait is how long a search waits for the vector of its words before it does without.
 const queryWait = 3 * time.Second
@@ -109,12 +106,12 @@ func about(t *registry.Tool) string {
 
 // Find is registry.Snapshot.Search with the vectors' word added, where the server gives one in time.
 func (s *Search) Find(ctx context.Context, query string, o catalog.SearchOptions) []catalog.Match {
-	o.Near = s.near(ctx, query)
+	o.Near = s.Near(ctx, query)
 	return s.registry.Snapshot().Search(query, o)
 }
 
-// near gives how near the nearest tools are, from one for the nearest of all down to none.
-func (s *Search) near(ctx context.Context, query string) map[string]float64 {
+// Near is a catalog.Nearness: how near tools are, from 0 to 1, as far as they stand out. Most are about as near as any.
+func (s *Search) Near(ctx context.Context, query string) map[string]float64 {
 	known := s.known.Load()
 	if len(known.byTool) == 0 || query == "" {
 		return nil
@@ -126,25 +123,37 @@ func (s *Search) near(ctx context.Context, query string) map[string]float64 {
 		s.log.WarnContext(ctx, "a search goes by words alone", "error", err)
 		return nil
 	}
-	type place struct {
-		tool string
-		dot  float64
-	}
-	places := make([]place, 0, len(known.byTool))
+	dots := make(map[string]float64, len(known.byTool))
 	for tool, v := range known.byTool {
-		places = append(places, place{tool, embeddings.Dot(asked[0], v)})
+		dots[tool] = embeddings.Dot(asked[0], v)
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(b.dot, a.dot), cmp.Compare(a.tool, b.tool)) })
-	places = places[:min(len(places), nearest)]
-	first, last := places[0].dot, places[len(places)-1].dot
-	found := make(map[string]float64, len(places))
-	for _, p := range places {
-		found[p.tool] = max(0, p.dot)
-		if first > last {
-			found[p.tool] = (p.dot - last) / (first - last)
+	return standingOut(dots)
+}
+
+// chance is how far from the middle a tool must stand to count, as a share of what chance alone brings about among as
+// many. What a model does not understand, such as a language that it was not made for, hardly ever gets as far.
+const chance = 0.75
+
+// standingOut gives how far tools stand out from the middle of all, measured by how the others are spread, since each model has
+// a scale of its own: 0 at what chance may bring about, 1 at twice that. Those that don't stand out are left out.
+func standingOut(dots map[string]float64) map[string]float64 {
+	n, sum, squares := float64(len(dots)), 0.0, 0.0
+	for _, dot := range dots {
+		sum += dot
+	}
+	middle := sum / n
+	for _, dot := range dots {
+		squares += (dot - middle) * (dot - middle)
+	}
+	// The farthest of n that mean nothing stands about sqrt(2 ln n) standard deviations from their middle.
+	least := chance * math.Sqrt(2*math.Log(n)) * math.Sqrt(squares/n)
+	far := make(map[string]float64)
+	for tool, dot := range dots {
+		if out := dot - middle; least > 0 && out > least {
+			far[tool] = min(1, out/least-1)
 		}
 	}
-	return found
+	return far
 }
 
 // batch is how many texts go into one request.

@@ -3,7 +3,9 @@ package toolsearch_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -101,6 +103,45 @@ func TestSearch(t *testing.T) {
 		s.broken.Store(true)
 		if got := first(search.Find(context.Background(), "canine", catalog.SearchOptions{})); got != "two" {
 			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// around has a vector for each number, all of them around a circle, and the same one for every text without: as near to the tools
+// as a model puts what it does not understand, which is to none in particular.
+func around(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Input []string }
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var data []map[string]any
+	for i, text := range body.Input {
+		number := 0
+		fmt.Sscanf(text, "number%d", &number)
+		angle := 2 * math.Pi * float64(number) / 50
+		data = append(data, map[string]any{"index": i, "embedding": []float64{math.Cos(angle), math.Sin(angle)}})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+func TestSearchOfWhatTheModelDoesNotUnderstand(t *testing.T) {
+	t.Parallel()
+	var tools []registry.Tool
+	for i := range 50 {
+		tools = append(tools, about(fmt.Sprintf("number%d", i), "Some "+strings.Repeat("thing ", i+1)))
+	}
+	tools[25] = about("number25", "Übersetzer")
+	search, reg := newSearch(t, http.HandlerFunc(around), registrytest.NewLoader("tools", tools...))
+	if err := search.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("D8 words decide", func(t *testing.T) {
+		const query = "Übersetzer bitte"
+		words := reg.Snapshot().Search(query, catalog.SearchOptions{})
+		if got := search.Find(t.Context(), query, catalog.SearchOptions{}); first(words) != "number25" || first(got) != "number25" || len(got) != len(words) {
+			t.Errorf("got %s first of %d, by words alone %s first of %d", first(got), len(got), first(words), len(words))
 		}
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/pages"
+	"github.com/signalbox/signalbox/providers/knowledge"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -72,7 +73,7 @@ func (a *agents) each(cfg agent.Config) (map[string]*agent.Agent, error) {
 	if cfg.File == nil {
 		cfg.File = a.toldFile
 	}
-	cfg.Search = a.search
+	cfg.Near = a.near
 	cfg.Conversations, cfg.Account, cfg.Guidance, cfg.Journal = a.conversations, a.conversations, a.hints, a.questions
 	cfg.Bounds.Money = cmp.Or(cfg.Bounds.Money, a.cfg.AskPerQuestion)
 	var all []agent.Model
@@ -197,32 +198,72 @@ const (
 	translationMoney  = billing.Dollar / 100
 )
 
-// translator puts questions to documents into their language; nil: there is no model. It is a question of the account whose call it is, or a part
-// of the one in whose course a model calls. The models are made when the first comes: by then there is all that they need.
-func (a *agents) translator() func(ctx context.Context, c registry.Call, question, language string) (string, error) {
+// translator puts questions to documents into their language; nil: there is no model.
+func (a *agents) translator() knowledge.Translator {
 	if !a.connected() {
 		return nil
 	}
-	models := sync.OnceValues(func() (map[string]*agent.Agent, error) {
-		return a.each(agent.Config{Bounds: agent.Bounds{Rounds: 1, Tokens: translationTokens, Money: min(translationMoney, a.cfg.AskPerQuestion)}})
-	})
-	return func(ctx context.Context, c registry.Call, question, language string) (string, error) {
-		all, err := models()
-		if err != nil {
-			return "", err
-		}
-		key, err := a.pot(ctx, c.UserID, c.Budget)
-		if err != nil {
-			return "", err
-		}
-		answer, err := all[""].Translate(ctx, agent.Question{
-			Text: question, AccountID: c.UserID, Key: key, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
-		}, language)
-		if err == nil && answer.Stop != agent.StopAnswered {
-			err = registry.Errorf(registry.CodeUnavailable, "a bound of questions is reached: %s", answer.Stop)
-		}
-		return answer.Text, err
+	return &translator{a, sync.OnceValues(a.translators)}
+}
+
+func (a *agents) translators() (map[string]*agent.Agent, error) {
+	return a.each(agent.Config{Bounds: agent.Bounds{Rounds: 1, Tokens: translationTokens, Money: min(translationMoney, a.cfg.AskPerQuestion)}})
+}
+
+type translator struct {
+	*agents
+	models func() (map[string]*agent.Agent, error) // made when the first question comes: by then there is all that they need
+}
+
+// question is one of the account whose call it is, or a part of the one in whose course a model calls.
+func (t *translator) question(ctx context.Context, c registry.Call, text string) (*agent.Agent, agent.Question, error) {
+	all, err := t.models()
+	if err != nil {
+		return nil, agent.Question{}, err
 	}
+	key, err := t.pot(ctx, c.UserID, c.Budget)
+	return all[""], agent.Question{
+		Text: text, AccountID: c.UserID, Key: key, Origin: runs.Origin{Platform: askapi.Platform}, Context: c.Context, Within: c.Context.PlannerProvider != "",
+	}, err
+}
+
+func (t *translator) Most() (string, error) {
+	if t.cfg.AskPaidBy == asking.ByHouse {
+		return "0", nil
+	}
+	all, err := t.translators() // those of the house may not be whole yet
+	if err != nil {
+		return "", err
+	}
+	return all[""].Most().Decimal(), nil
+}
+
+// Price is what can be set aside for the question; nothing within another one, which pays for it.
+func (t *translator) Price(ctx context.Context, c registry.Call, text, language string) (registry.Price, error) {
+	one, q, err := t.question(ctx, c, text)
+	if err != nil {
+		return registry.Price{}, err
+	}
+	if covered, err := t.questions.Covers(ctx, q); err != nil || covered {
+		return registry.Price{CostUSD: "0"}, err
+	}
+	least, most := one.QuoteTranslation(q, language)
+	room, err := t.questions.Room(ctx, agent.Opening{Question: q, Quote: most, Least: least})
+	return registry.Price{CostUSD: room.Decimal(), LowUSD: "0"}, err
+}
+
+func (t *translator) Translate(ctx context.Context, c registry.Call, text, language string) (said, costUSD string, err error) {
+	one, q, err := t.question(ctx, c, text)
+	if err != nil {
+		return "", "", err
+	}
+	promise := billing.NanoUSD(c.Promised)
+	q.RunID, q.Promise = c.RunID, &promise
+	answer, err := one.Translate(ctx, q, language)
+	if err == nil && answer.Stop != agent.StopAnswered {
+		err = registry.Errorf(registry.CodeUnavailable, "a bound of questions is reached: %s", answer.Stop)
+	}
+	return answer.Text, min(answer.Cost, promise).Decimal(), err
 }
 
 // asked are the pages of what was asked, where there is a model to ask.

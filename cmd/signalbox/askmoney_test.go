@@ -93,13 +93,14 @@ func TestKeysBoundModels(t *testing.T) {
 	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--knowledge-dir", filepath.Join(dir, "docs"),
 		"--model-rates-file", filepath.Join(dir, "rates.json"), "--ask-usd-per-question", "0.03",
 		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model)
-	restricted := func() client {
+	limited := func(usd string) client {
 		var made struct{ Key string }
-		if _, body := (client{t, page, remoteAdmin}).do("POST", "/api/keys", `{"name":"bounded","spendLimitUsd":"0.035"}`); json.Unmarshal([]byte(body), &made) != nil || made.Key == "" {
+		if _, body := (client{t, page, remoteAdmin}).do("POST", "/api/keys", `{"name":"bounded","spendLimitUsd":"`+usd+`"}`); json.Unmarshal([]byte(body), &made) != nil || made.Key == "" {
 			t.Fatal(body)
 		}
 		return client{t, page, made.Key}
 	}
+	restricted := func() client { return limited("0.035") }
 	balance := func(c client) int64 {
 		var got struct{ BalanceNanoUSD, HeldNanoUSD int64 }
 		if status, body := c.do("GET", "/api/balance", ""); status != http.StatusOK || json.Unmarshal([]byte(body), &got) != nil || got.HeldNanoUSD != 0 {
@@ -156,6 +157,45 @@ func TestKeysBoundModels(t *testing.T) {
 		}
 		if paid := before - balance(owner); paid != 3*turn {
 			t.Errorf("it took %d", paid)
+		}
+	})
+	t.Run("documents say up to what a translation costs, and a question in another language that it may", func(t *testing.T) {
+		const most = 6_000_000 // 6,000 tokens at a dollar for a million
+		if _, body := owner.do("GET", "/api/tools/docs", ""); !strings.Contains(body, `"upTo":true`) || !strings.Contains(body, `"rate":0.006`) {
+			t.Error(body)
+		}
+		for question, high := range map[string]int64{"How do I create a board?": 0, "Wie lege ich eine Zeichenfläche für das Plakat an?": most} {
+			before := balance(owner)
+			_, body := owner.do("POST", "/api/run/docs", fmt.Sprintf(`{"inputs":{"question":%q}}`, question))
+			var run struct {
+				RunID       string
+				Quote       struct{ Low, High int64 } `json:"quoteNanoUsd"`
+				CostNanoUSD int64
+			}
+			if err := json.Unmarshal([]byte(body), &run); err != nil || run.Quote.Low != 0 || run.Quote.High != high {
+				t.Errorf("%s: %s", question, body)
+			}
+			owner.do("GET", "/api/runs/"+run.RunID+"/events", "") // to their end
+			_, body = owner.do("GET", "/api/runs/"+run.RunID, "")
+			if err := json.Unmarshal([]byte(body), &run); err != nil || run.CostNanoUSD != before-balance(owner) || run.CostNanoUSD > high || (run.CostNanoUSD > 0) != (high > 0) {
+				t.Errorf("%s took %d: %s", question, before-balance(owner), body)
+			}
+		}
+	})
+	t.Run("a translation that can't be paid is none, and the documents are searched nevertheless", func(t *testing.T) {
+		c := limited("0.000001")
+		before := balance(c)
+		_, body := c.do("POST", "/api/run/docs", `{"inputs":{"question":"Wie lege ich eine Zeichenfläche für den Flur an?"}}`)
+		var run struct {
+			RunID, Status string
+			Quote         struct{ High int64 } `json:"quoteNanoUsd"`
+		}
+		if err := json.Unmarshal([]byte(body), &run); err != nil || run.RunID == "" || run.Quote.High != 0 {
+			t.Fatal(body, err)
+		}
+		c.do("GET", "/api/runs/"+run.RunID+"/events", "") // to their end
+		if _, body = c.do("GET", "/api/runs/"+run.RunID, ""); !strings.Contains(body, `"status":"succeeded"`) || balance(c) != before {
+			t.Error(body)
 		}
 	})
 	var questions atomic.Int64

@@ -171,6 +171,7 @@ func (a *app) startChat(ctx context.Context) error {
 	p.router, err = router.NewRouter(router.Config{
 		Deliverer: p.deliverer, Pool: a.db.Pool, Tools: a.registry, Runs: a.runs, Accounts: a.users, Wallets: a.ledger, Groups: a.groupWallets(), Logger: a.log,
 		Operator:     turn.Operator{Support: a.rules.Says(houserules.Support), Terms: a.rules.Says(houserules.Terms), Privacy: a.rules.Says(houserules.Privacy), Buying: a.buying},
+		Near:         a.near,
 		DefaultTool:  a.rules.Says(houserules.DefaultTool),
 		Agent:        agent,
 		Exports:      a.exports,

@@ -69,6 +69,7 @@ type house struct {
 	services      []service
 	registry      *catalog.Registry
 	search        catalog.Searcher
+	near          catalog.Nearness
 	runs          *runner.Service
 	web           *web.Server
 	listener      net.Listener

@@ -43,7 +43,8 @@ func (a *app) newDocuments(guard *http.Client) (*documents, error) {
 	d := &documents{}
 	d.Provider, err = knowledge.New(knowledge.Config{
 		Index: index.New(index.Config{Pool: a.db.Pool, Embedder: embedder, Dictionary: words, Logger: a.log.With("component", "knowledge")}),
-		Texts: texts, Reader: reader, Language: a.languageOf, Translate: a.agents.translator(), Dir: a.cfg.KnowledgeDir, Files: config.List(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
+		Texts: texts, Reader: reader, Language: a.languageOf, Translator: a.agents.translator(),
+		Dir: a.cfg.KnowledgeDir, Files: config.List(a.cfg.KnowledgeFiles), Guard: guard, Upload: a.uploadOf,
 		Changed: func(ctx context.Context) {
 			if _, err := a.registry.Reload(ctx, knowledge.Service); err != nil && ctx.Err() == nil {
 				a.log.Warn("some tools of documents could not be loaded", "error", err)

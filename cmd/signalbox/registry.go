@@ -156,7 +156,7 @@ func (a *app) newSearch() error {
 		return err
 	}
 	vectors := toolsearch.New(client, a.registry, a.log.With("component", "search"))
-	a.search = vectors.Find
+	a.search, a.near = vectors.Find, vectors.Near
 	a.Background("search", vectors.Run)
 	return nil
 }

@@ -24,11 +24,11 @@ const (
 // docs answers with the best passages of all sources that the asker may read, each with its source.
 func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, error) {
 	voice := p.cfg.Texts.Voice(p.cfg.Language(ctx, c.UserID))
-	question, source, err := p.named(ctx, c)
+	query, err := p.query(ctx, c)
 	if err != nil {
 		return registry.Result{}, err
 	}
-	found, err := p.search(ctx, c, index.Query{Text: question, Account: c.UserID, ToolID: source, Limit: passages, Shared: c.Context.Shared})
+	found, err := p.search(ctx, c, query)
 	if err != nil {
 		return registry.Result{}, failure(c, err)
 	}
@@ -41,7 +41,7 @@ func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, 
 		}
 		outputs = append(outputs, registry.Output{Name: "results", Type: "text", Text: results})
 	}
-	return registry.Result{Outputs: outputs}, nil
+	return registry.Result{Outputs: outputs, Usage: found.usage()}, nil
 }
 
 // telling are the results that say something about the question.

@@ -27,9 +27,7 @@ type Config struct {
 	// Language tells which one an account speaks (BCP 47); nil: nobody knows.
 	Language func(ctx context.Context, account string) string
 
-	// Translate puts a question of a call into a language, given by its English name. An error, or a text that is none, is no failure: the
-	// question is then asked as it is. nil: there is nobody who translates.
-	Translate func(ctx context.Context, c registry.Call, question, language string) (string, error)
+	Translator Translator // nil: there is nobody who translates
 
 	Reader document.Reader // of files
 
@@ -56,6 +54,7 @@ var (
 	_ registry.Loader  = (*Provider)(nil)
 	_ registry.Caller  = (*Provider)(nil)
 	_ registry.Readier = (*Provider)(nil)
+	_ registry.Pricer  = (*Provider)(nil)
 )
 
 // New makes the provider. Sync reads the sources.
@@ -84,9 +83,16 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil || len(sources) == 0 {
 		return nil, err
 	}
+	costs, err := p.costs()
+	if err != nil {
+		return nil, err
+	}
 	tools := []registry.Tool{docsTool()}
 	for _, s := range sources {
 		tools = append(tools, sourceTool(s))
+	}
+	for i := range tools {
+		tools[i].CostingModel = costs
 	}
 	return tools, nil
 }
@@ -110,14 +116,27 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 	if c.Tool.ToolID == DocsToolID {
 		return p.docs(ctx, c)
 	}
-	found, err := p.search(ctx, c, index.Query{Text: text(c, "query"), Account: c.UserID, ToolID: c.Tool.ToolID, Shared: c.Context.Shared})
+	query, err := p.query(ctx, c)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	found, err := p.search(ctx, c, query)
 	if err != nil {
 		return registry.Result{}, failure(c, err)
 	}
 	results, err := encoded(found.Results)
-	return registry.Result{Outputs: []registry.Output{
+	return registry.Result{Usage: found.usage(), Outputs: []registry.Output{
 		{Name: "results", Type: "text", Text: results}, {Name: "hint", Type: "text", Text: hint(found)},
 	}}, err
+}
+
+// query is what a call looks for.
+func (p *Provider) query(ctx context.Context, c registry.Call) (index.Query, error) {
+	if c.Tool.ToolID != DocsToolID {
+		return index.Query{Text: text(c, "query"), Account: c.UserID, ToolID: c.Tool.ToolID, Shared: c.Context.Shared}, nil
+	}
+	question, source, err := p.named(ctx, c)
+	return index.Query{Text: question, Account: c.UserID, ToolID: source, Limit: passages, Shared: c.Context.Shared}, err
 }
 
 // failure is an error of a search as the caller gets it: who may not read a source is told the same as where there is none.

@@ -23,13 +23,13 @@ func TestTranslatedQuestions(t *testing.T) {
 	}
 	h := newHouse(t, func(c *knowledge.Config) {
 		c.Language = func(context.Context, string) string { return "de" }
-		c.Translate = func(_ context.Context, c registry.Call, question, language string) (string, error) {
-			asked = append(asked, c.UserID+" "+language+": "+question)
+		c.Translator = translator{most: "0", says: func(account, question, language string) (string, error) {
+			asked = append(asked, account+" "+language+": "+question)
 			if said, ok := says[question]; ok {
 				return said, nil
 			}
 			return "", errors.New("the model is away")
-		}
+		}}
 	})
 	h.write(map[string]string{"guide/source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "guide/boards.md": guide})
 	h.tools()
@@ -72,4 +72,79 @@ func TestTranslatedQuestions(t *testing.T) {
 			t.Errorf("asked %q", asked[before:])
 		}
 	})
+}
+
+// translator costs up to most, and 0.002 in the end.
+type translator struct {
+	most string
+	says func(account, question, language string) (string, error)
+}
+
+func (tr translator) Most() (string, error) { return tr.most, nil }
+
+func (tr translator) Price(context.Context, registry.Call, string, string) (registry.Price, error) {
+	return registry.Price{CostUSD: tr.most, LowUSD: "0"}, nil
+}
+
+func (tr translator) Translate(_ context.Context, c registry.Call, question, language string) (said, costUSD string, err error) {
+	said, err = tr.says(c.UserID, question, language)
+	return said, "0.002", err
+}
+
+func TestTranslationsHaveAPrice(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *knowledge.Config) {
+		c.Translator = translator{most: "0.01", says: func(string, string, string) (string, error) { return "how to create a board", nil }}
+	})
+	h.write(map[string]string{"guide/source.yaml": "title: The guide\nurl: https://help.example\naccess: public\n", "guide/boards.md": guide})
+	tools := h.tools()
+	ann := h.account("ann", "de")
+	t.Run("the tools say up to what it costs", func(t *testing.T) {
+		for _, id := range []string{knowledge.DocsToolID, "guideRag"} {
+			if costs := tools[id].CostingModel; costs.Summary() != "up to 0.01 USD per request" {
+				t.Errorf("%s: %s", id, costs.Summary())
+			}
+		}
+	})
+	call := func(account, tool, question string) registry.Call {
+		return registry.Call{UserID: account, Tool: tools[tool], Inputs: map[string]any{"question": question, "query": question}}
+	}
+	price := func(t *testing.T, c registry.Call) registry.Price {
+		t.Helper()
+		p, err := h.Price(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	paid := func(t *testing.T, c registry.Call) string {
+		t.Helper()
+		result, err := h.Call(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Usage.CostUSD
+	}
+	free := registry.Price{CostUSD: "0"}
+	for question, tool := range map[string]string{"wie lege ich eine Zeichenfläche an": knowledge.DocsToolID, "wie lege ich eine neue Zeichenfläche an": "guideRag"} {
+		t.Run("a question that is translated costs up to that, and what it came to: "+tool, func(t *testing.T) {
+			if p := price(t, call(ann, tool, question)); p != (registry.Price{CostUSD: "0.01", LowUSD: "0"}) {
+				t.Errorf("got %+v", p)
+			}
+			if cost := paid(t, call(ann, tool, question)); cost != "0.002" {
+				t.Errorf("it cost %s", cost)
+			}
+		})
+		for name, c := range map[string]registry.Call{
+			"one that was translated before":       call(ann, tool, question),
+			"one in the language of the documents": call(ann, tool, "how to create a board"),
+			"one by nobody":                        call("", tool, "und wie lege ich noch eine Zeichenfläche an"),
+		} {
+			t.Run(name+" costs nothing: "+tool, func(t *testing.T) {
+				if p, cost := price(t, c), paid(t, c); p != free || cost != "0" {
+					t.Errorf("up to %+v, and then %s", p, cost)
+				}
+			})
+		}
+	}
 }

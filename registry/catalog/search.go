@@ -23,8 +23,19 @@ type SearchOptions struct {
 	Has []registry.InputType
 	// Language is a hint for words that several languages have, a code such as "de".
 	Language string
-	// Near is how near tools are to the request by what vectors know of their meaning, from 0 to 1 by id; nil: there are none.
+	// Near is how near tools are to the request by what vectors know of their meaning, from 0 to 1 by id; nil: there are none. See Nearness.
 	Near map[string]float64
+}
+
+// Nearness tells SearchOptions.Near of a request; nil: there are no vectors.
+type Nearness func(ctx context.Context, query string) map[string]float64
+
+// Of is nothing where there are no vectors.
+func (n Nearness) Of(ctx context.Context, query string) map[string]float64 {
+	if n == nil {
+		return nil
+	}
+	return n(ctx, query)
 }
 
 // Searcher finds tools in the present catalogue: Registry.Search, or one that knows more, such as vectors.

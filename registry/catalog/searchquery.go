@@ -21,7 +21,7 @@ const (
 	worthWord    = 4
 	worthWider   = 0.35 // of the task that the one asked for is a case of
 	worthUnknown = 0.6  // of a word that the lexicon does not know: most are what a picture shows
-	worthNear    = 10
+	worthNear    = 6    // less than of a task that was named: where words are sure, vectors only choose among what they found
 )
 
 // query is one request while its tools are scored.

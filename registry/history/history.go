@@ -202,7 +202,7 @@ func scanTool(row pgx.CollectableRow) (registry.Tool, error) {
 	if err := row.Scan(&definition); err != nil {
 		return registry.Tool{}, err
 	}
-	return registry.DecodeTool(definition)
+	return registry.DecodeStoredTool(definition)
 }
 
 func storeVersions(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot, diff catalog.Diff) error {

@@ -138,6 +138,20 @@ func TestHistory(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
+	t.Run("what a later version beside this one stored is read, and its catalogue followed", func(t *testing.T) {
+		t.Parallel()
+		pool := postgrestest.New(t)
+		h, tool := history.New(pool), flux()
+		record(t, h, noon, tool)
+		if _, err := pool.Exec(t.Context(), `UPDATE registry_tool_versions SET definition = (definition::jsonb || '{"later": {"a": 1}}')::json`); err != nil {
+			t.Fatal(err)
+		}
+		tool.Description = "Changed."
+		record(t, h, noon.Add(time.Hour), tool)
+		if versions, err := h.Versions(t.Context(), tool.ToolID); err != nil || len(versions) != 2 {
+			t.Errorf("got %+v, %v", versions, err)
+		}
+	})
 	t.Run("A79 an old run can show the version it used", func(t *testing.T) {
 		t.Parallel()
 		h := history.New(postgrestest.New(t))

@@ -275,7 +275,7 @@ func (c *toolCache) get(ctx context.Context, q querier, key ToolKey) (registry.T
 	if err != nil {
 		return registry.Tool{}, fmt.Errorf("tool %s version %s: %w", key.ID, key.Version, err)
 	}
-	tool, err := registry.DecodeTool(raw)
+	tool, err := registry.DecodeStoredTool(raw)
 	if err != nil {
 		return registry.Tool{}, fmt.Errorf("%w: %s version %s: %w", errUnreadable, key.ID, key.Version, err)
 	}

@@ -1210,6 +1210,8 @@ func start(s *scene) {
 }
 
 func runSearch(s *scene) {
+	s.say("/run " + meant)
+	s.labelled("Painter", "/painter")
 	s.say("/run describe paint")
 	m := s.labelled("Painter", "/painter")
 	s.press(m, "Painter")

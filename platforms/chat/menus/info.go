@@ -32,7 +32,7 @@ func HelpCommand(ctx context.Context, t *turn.Turn) error {
 		_, err := t.Reply(ctx, chat.Text{{Style: chat.StyleBold, Text: "/" + c.Name}, {Text: "\n" + t.Say.Line("command."+c.Name)}})
 		return err
 	}
-	if found := t.Search(words, start.PerPage); len(found) > 0 {
+	if found := t.Search(ctx, words, start.PerPage); len(found) > 0 {
 		return ListTools(ctx, t, t.Say.Text("help.search", "words", chat.Brief(words, 60)), found)
 	}
 	return t.NothingFound(ctx, words)

@@ -112,7 +112,7 @@ func RunCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if tool, ok := t.FindTool(words); ok {
 		return start.Tool(ctx, t, tool, "")
 	}
-	found := t.Search(words, start.PerPage)
+	found := t.Search(ctx, words, start.PerPage)
 	if len(found) == 0 {
 		return turn.Nothing, t.NothingFound(ctx, words)
 	}

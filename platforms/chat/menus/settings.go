@@ -25,7 +25,7 @@ func SettingsCommand(ctx context.Context, t *turn.Turn) error {
 		}
 	}
 	if !ok {
-		if found := t.Search(words, 1); len(found) > 0 {
+		if found := t.Search(ctx, words, 1); len(found) > 0 {
 			tool, ok = found[0], true
 		}
 	}

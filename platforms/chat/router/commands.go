@@ -251,7 +251,7 @@ const filesShown = 8
 
 // offerTools names the tools that take the files that came without a command, those first that their caption asks for.
 func offerTools(ctx context.Context, t *turn.Turn, files []chat.Attachment) error {
-	fitting := start.FittingFirst(t, start.ToolsTaking(t, files, len(t.Offered())), t.In.Text, files)
+	fitting := start.FittingFirst(ctx, t, start.ToolsTaking(t, files, len(t.Offered())), t.In.Text, files)
 	fitting = fitting[:min(len(fitting), filesShown)]
 	if len(fitting) == 0 {
 		return t.Tell(ctx, "chatter.noTool")

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -58,8 +59,8 @@ func completeTool(t *turn.Turn, typed string, recent []string, n int) []chat.Cho
 		}
 	}
 	if typed != "" {
-		for _, tool := range t.Search(typed, n) {
-			chosen.Add(input.ToolChoice(tool))
+		for _, m := range t.Tools.Search(typed, catalog.SearchOptions{Audience: t.Audience(), Limit: n}) { // by words alone: it is asked at each letter
+			chosen.Add(input.ToolChoice(m.Tool))
 		}
 	}
 	return chosen.List

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -39,7 +40,8 @@ type Config struct {
 	Logger    *slog.Logger
 
 	Operator    turn.Operator
-	DefaultTool turn.Saying // see turn.Services
+	Near        catalog.Nearness // nil: tools are searched by words alone
+	DefaultTool turn.Saying      // see turn.Services
 	Example     func(language string) (turn.Example, error)
 	Agent       turn.Agent      // nil: no model is connected
 	Site        turn.Site       // nil: there is none
@@ -94,7 +96,7 @@ func NewRouter(cfg Config) (*Router, error) {
 	r := &Router{cfg: cfg, presses: presses(), inbox: inbox{cfg.Pool, d.Store().Writer, store.NewID(), newHeld()}}
 	r.services = &turn.Services{
 		Deliverer: d, Progress: show.NewProgress(d, cfg.Runs), Store: d.Store(), Texts: d.Texts(), Tools: cfg.Tools, Runs: cfg.Runs,
-		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions, Exports: cfg.Exports, Moderation: cfg.Moderation,
+		Accounts: cfg.Accounts, Wallets: cfg.Wallets, Groups: cfg.Groups, Operator: cfg.Operator, Near: cfg.Near, DefaultTool: cfg.DefaultTool, Example: cfg.Example, Agent: cfg.Agent, Site: cfg.Site, Missions: cfg.Missions, Exports: cfg.Exports, Moderation: cfg.Moderation,
 		Commands: ownCommands(cfg.Operator, rooms{site: cfg.Site != nil, agent: cfg.Agent != nil, missions: cfg.Missions != nil, exports: cfg.Exports != nil, moderation: cfg.Moderation != nil}), Log: cfg.Logger.With("component", "chat"),
 		AnswerWait: cfg.AnswerWait, Acknowledged: cfg.Acknowledged, Answered: r.inbox.answered, Go: r.wg.Go,
 	}

@@ -63,7 +63,7 @@ func inlineTools(ctx context.Context, t *turn.Turn, words string) ([]*registry.T
 	if err != nil {
 		return nil, words, err
 	}
-	tools := fitting(t, words, nil)
+	tools := fitting(ctx, t, words, nil)
 	if ok {
 		tools = slices.DeleteFunc(tools, func(tool *registry.Tool) bool { return tool.ToolID == usual.ToolID })
 		tools = append([]*registry.Tool{usual}, tools...)

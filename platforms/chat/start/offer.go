@@ -51,7 +51,7 @@ func OfferFor(ctx context.Context, t *turn.Turn, words string, asked chat.Messag
 	if err != nil {
 		return false, err
 	}
-	others := fitting(t, words, []registry.InputType{})
+	others := fitting(ctx, t, words, []registry.InputType{})
 	k := t.Keyboard(store.KeyboardState{Query: words, Asked: asked})
 	text := t.Say.Text("chatter.found")
 	var rows [][]chat.Button
@@ -210,10 +210,10 @@ func mostLikely(ctx context.Context, t *turn.Turn, tools []*registry.Tool) (*reg
 
 // fitting gives the tools that a search for the words finds, of those that may be offered here. has are the kinds of the files
 // that came along.
-func fitting(t *turn.Turn, words string, has []registry.InputType) []*registry.Tool {
+func fitting(ctx context.Context, t *turn.Turn, words string, has []registry.InputType) []*registry.Tool {
 	offered := t.Offered()
 	var found []*registry.Tool
-	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Language: t.Language(), Has: has}) {
+	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Language: t.Language(), Has: has, Near: t.Services.Near.Of(ctx, words)}) {
 		if slices.Contains(offered, m.Tool) {
 			found = append(found, m.Tool)
 		}
@@ -222,11 +222,11 @@ func fitting(t *turn.Turn, words string, has []registry.InputType) []*registry.T
 }
 
 // FittingFirst puts the tools that a file's caption asks for before the others that take the file.
-func FittingFirst(t *turn.Turn, tools []*registry.Tool, caption string, files []chat.Attachment) []*registry.Tool {
+func FittingFirst(ctx context.Context, t *turn.Turn, tools []*registry.Tool, caption string, files []chat.Attachment) []*registry.Tool {
 	if caption == "" {
 		return tools
 	}
-	found := slices.DeleteFunc(fitting(t, caption, input.KindsOf(files)), func(tool *registry.Tool) bool { return !slices.Contains(tools, tool) })
+	found := slices.DeleteFunc(fitting(ctx, t, caption, input.KindsOf(files)), func(tool *registry.Tool) bool { return !slices.Contains(tools, tool) })
 	rest := slices.DeleteFunc(slices.Clone(tools), func(tool *registry.Tool) bool { return slices.Contains(found, tool) })
 	return append(found, rest...)
 }

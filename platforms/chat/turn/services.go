@@ -29,6 +29,7 @@ type Services struct {
 	Store     *store.Store
 	Texts     *i18n.Catalogue
 	Tools     Tools
+	Near      catalog.Nearness // nil: tools are searched by words alone
 	Runs      Runs
 	Accounts  Accounts
 	Wallets   Wallets

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -37,10 +38,10 @@ func (t *Turn) FindTool(words string) (*registry.Tool, bool) {
 	return tool, true
 }
 
-// Search finds tools by words.
-func (t *Turn) Search(words string, n int) []*registry.Tool {
+// Search finds tools by words, and by what these mean where that is known.
+func (t *Turn) Search(ctx context.Context, words string, n int) []*registry.Tool {
 	var found []*registry.Tool
-	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Limit: n}) {
+	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Limit: n, Near: t.Services.Near.Of(ctx, words)}) {
 		found = append(found, m.Tool)
 	}
 	return found

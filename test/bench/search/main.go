@@ -1,7 +1,10 @@
 // Command search measures whether a request in plain words finds the tool it asks for, on requests and a catalogue
 // in a folder, and how long that takes when there are many tools.
 //
-//	go run ./test/bench/search [-misses] [-half developed|held] FOLDER
+//	go run ./test/bench/search [-misses] [-half developed|held] [-embeddings-url URL -embeddings-model NAME] FOLDER
+//
+// With the address and the model of an embedding service, or EMBEDDINGS_URL, EMBEDDINGS_MODEL and EMBEDDINGS_API_KEY, requests
+// are searched by words and vectors, as a house that is connected to it does.
 //
 // The folder has catalogue.json, with definitions of tools, and requests.json: for each request its text, the kinds
 // of its attachments, for each needed step the ids that would do, and tempting ids that would be wrong. Recall@k is
@@ -11,10 +14,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,21 +27,27 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/agent/toolsearch"
+	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
 	misses := flags.Bool("misses", false, "print the requests that went wrong")
 	half := flags.String("half", "", "developed or held: only requests with odd, or even, numbers")
+	service := embeddings.Config{Key: os.Getenv("EMBEDDINGS_API_KEY")}
+	flags.StringVar(&service.URL, "embeddings-url", os.Getenv("EMBEDDINGS_URL"), "service with OpenAI's API, with its version, that makes vectors; empty: words alone")
+	flags.StringVar(&service.Model, "embeddings-model", os.Getenv("EMBEDDINGS_MODEL"), "its model")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -47,7 +58,11 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	answers := answers(tools, requests)
+	search, err := newSearch(ctx, tools, service)
+	if err != nil {
+		return err
+	}
+	answers := answers(ctx, search, requests)
 	for _, part := range []string{"developed", "held"} {
 		if *half == "" || *half == part {
 			printTable(out, part, keep(answers, func(a answer) bool { return a.half() == part }))
@@ -103,6 +118,27 @@ func load(folder string) ([]registry.Tool, []request, error) {
 		return nil, nil, fmt.Errorf("requests.json: %w", err)
 	}
 	return tools, file.Requests, nil
+}
+
+// newSearch searches tools as a house does: by words, and by vectors where the service has an address.
+func newSearch(ctx context.Context, tools []registry.Tool, service embeddings.Config) (catalog.Searcher, error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil)) // a search that went by words alone says so
+	reg, err := catalog.New(catalog.Config{Loaders: []registry.Loader{registrytest.NewLoader("catalogue", tools...)}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := reg.Reload(ctx); err != nil {
+		return nil, err
+	}
+	if service.URL == "" {
+		return reg.Search, nil
+	}
+	client, err := embeddings.New(service)
+	if err != nil {
+		return nil, err
+	}
+	vectors := toolsearch.New(client, reg, log)
+	return vectors.Find, vectors.Refresh(ctx)
 }
 
 // measure asks all requests of a catalogue of ten thousand tools, copies of those given.

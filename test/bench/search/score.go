@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -25,11 +25,10 @@ func options(r request) catalog.SearchOptions {
 }
 
 // answers asks all requests of a catalogue.
-func answers(tools []registry.Tool, requests []request) []answer {
-	snapshot := catalog.NewSnapshot(tools, time.Now())
+func answers(ctx context.Context, search catalog.Searcher, requests []request) []answer {
 	found := make([]answer, 0, len(requests))
 	for _, r := range requests {
-		found = append(found, answer{r, snapshot.Search(r.Text, options(r))})
+		found = append(found, answer{r, search(ctx, r.Text, options(r))})
 	}
 	return found
 }
