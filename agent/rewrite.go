@@ -37,11 +37,11 @@ func (a *Agent) Translate(ctx context.Context, q Question, language string) (Ans
 }
 
 // once puts one prompt to the model, and no tools. It is a question like any other: kept, bounded and paid. Nothing is run.
-func (a *Agent) once(ctx context.Context, q Question, system, prompt string) (Answer, error) {
+func (a *Agent) once(ctx context.Context, q Question, system, prompt string, shown ...Picture) (Answer, error) {
 	q.Context.PlannerProvider = a.cfg.Provider
 	q.Context.TraceID = cmp.Or(q.Context.TraceID, uuid.NewString())
 	t := &talk{agent: a, question: q, answer: Answer{Context: q.Context}}
-	t.with = Conversation{System: system, Turns: []Turn{{By: Person, Text: prompt}}}
+	t.with = Conversation{System: system, Turns: []Turn{{By: Person, Text: prompt, Pictures: shown}}}
 	var bound *BoundError
 	switch err := t.open(ctx); {
 	case errors.As(err, &bound):
