@@ -24,7 +24,9 @@ func TestAskIsPaid(t *testing.T) {
 	if err := os.WriteFile(rates, []byte(`{"models": {"claude-test": [{"input": "1", "cacheRead": "0.1", "cacheWrite": "2", "output": "10"}]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	claude := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "It is red."} })
+	var says atomic.Value
+	says.Store("It is red.")
+	claude := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: says.Load().(string)} })
 	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--model-rates-file", rates,
 		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model)
 	operator := client{t, page, remoteAdmin}
@@ -64,6 +66,35 @@ func TestAskIsPaid(t *testing.T) {
 			}
 		}
 	}
+	t.Run("D48 a picture that comes to a site is described, and the house pays", func(t *testing.T) {
+		before := balance()
+		says.Store(`{"description":"A red mug on a shelf.","tags":["mug"]}`)
+		var uploaded struct{ Ref string }
+		if _, body := operator.do("POST", "/api/uploads?name=cup.png", string(cup(t))); json.Unmarshal([]byte(body), &uploaded) != nil || uploaded.Ref == "" {
+			t.Fatal(body)
+		}
+		id := uploaded.Ref
+		if status, body := operator.do("POST", "/api/site/media", `{"buffer":"`+id+`"}`); status != http.StatusCreated {
+			t.Fatalf("%d %s", status, body)
+		}
+		look := time.NewTicker(20 * time.Millisecond)
+		defer look.Stop()
+		for deadline := time.Now().Add(time.Minute); ; <-look.C {
+			_, body := operator.do("GET", "/api/site/media/"+id, "")
+			if strings.Contains(body, "A red mug on a shelf.") && strings.Contains(body, `"describedBy":"model"`) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(body)
+			}
+		}
+		if paid := before - balance(); paid != 0 {
+			t.Errorf("%d were taken", paid)
+		}
+		if _, body := operator.do("GET", "/operator/models?view=questions", ""); !strings.Contains(body, "(the house)") || !strings.Contains(body, id) {
+			t.Errorf("the report does not tell of it: %.3000s", body)
+		}
+	})
 	if status, body := operator.do("POST", "/api/improve", `{"tool":"wallpaper","input":"none","text":"x"}`); status != http.StatusUnprocessableEntity {
 		t.Errorf("%d %s", status, body)
 	}

@@ -82,7 +82,7 @@ func (c *contents) open() (service, error) {
 		}
 	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, Embedder: embedder, Logger: c.log.With("component", "site"),
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, Embedder: embedder, Looks: c.looks(), Logger: c.log.With("component", "site"),
 		Links: func(slug string) content.Links { return c.public.Of(slug) },
 		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})

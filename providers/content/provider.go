@@ -27,7 +27,7 @@ import (
 // Service is the service name of all tools.
 const Service = "content"
 
-// Config wires a Provider. All members are required but Embedder and Logger.
+// Config wires a Provider. All members are required but Embedder, Looks and Logger.
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
@@ -44,7 +44,9 @@ type Config struct {
 	Links func(slug string) Links
 	// Embedder tells what is near in meaning; nil: images are found by words.
 	Embedder Embedder
-	Logger   *slog.Logger
+	// Looks says that a Looker describes images that come without a description.
+	Looks  bool
+	Logger *slog.Logger
 }
 
 // Files keeps pictures.

@@ -373,7 +373,8 @@ async function openPictures() {
   } });
   const rows = pictures.map((one) => {
     const words = field("description", say.description, "text", one.description);
-    return make("li", {}, make("img", { src: one.url, alt: one.description ?? "", loading: "lazy" }), words, make("div", { className: "row" },
+    const from = { model: say.byModel, name: say.byName }[one.describedBy] ?? "";
+    return make("li", {}, make("img", { src: one.url, alt: one.description ?? "", loading: "lazy" }), words, make("small", {}, [from, ...(one.tags ?? [])].filter(Boolean).join(" · ")), make("div", { className: "row" },
       deed(say.save, async () => {
         await ask("PATCH", `media/${encodeURIComponent(one.id)}`, { description: words.read() ?? "" });
         tell(say.saved);
