@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/edit"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Loader is a source of tools. Load returns all of them, or an error, in which case the Registry keeps
@@ -141,6 +142,8 @@ type Preview struct {
 	// Capability is that of this very call: read where it changes nothing, as when it only shows what it would delete; empty: the tool's.
 	Capability Capability `json:"capability"`
 	Message    string     `json:"message,omitempty"` // one line for people, e.g. "Delete 2 posts?"
+	// Said is the message as a sentence of the program, which readers are told in their language; zero: it is none.
+	Said said.Text `json:"said,omitzero"`
 	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
 	// versions that are not the present ones any more.
 	Touches []Touch `json:"touches,omitempty"`

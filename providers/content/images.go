@@ -239,7 +239,7 @@ func touchImage(i store.Image) registry.Touch {
 }
 
 var imageDeletion = deletion{
-	noun: "image", nouns: "images", key: "ids", note: "What shows an image goes on without it.",
+	noun: "image", question: said.SiteDeleteImages, key: "ids", note: "What shows an image goes on without it.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		ids := map[string]string{}
 		for _, key := range keys {

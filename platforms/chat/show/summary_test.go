@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/edit"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -23,6 +25,17 @@ func TestSummaryOfAPreview(t *testing.T) {
 		t.Parallel()
 		said := english(t).summary(run).String()
 		if !strings.HasPrefix(said, "Delete 23 posts?\n• Post 0\n• post 1\n• Post 2\n") || !strings.Contains(said, "• Post 19\n… and 3 more\n") {
+			t.Errorf("it says %q", said)
+		}
+	})
+	t.Run("D96 in the reader's language", func(t *testing.T) {
+		t.Parallel()
+		run := runs.Run{Preview: &registry.Preview{Message: "Delete 5 posts?", Said: said.SiteDeletePosts.With("n", 5)}}
+		c, err := i18n.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := (Voice{c.Voice("ru")}).summary(run).String(); !strings.HasPrefix(said, "Удалить 5 записей?") {
 			t.Errorf("it says %q", said)
 		}
 	})
