@@ -151,7 +151,7 @@ type Preview struct {
 	// counts those that are left out since there are too many.
 	Changes []Change `json:"changes,omitempty"`
 	Untold  int      `json:"untold,omitempty"`
-	// Link is where people can look at what would change, as it is before; empty: nowhere.
+	// Link is where people can look at what would change, as it would be while the call waits for them; empty: nowhere.
 	Link string `json:"link,omitempty"`
 	// Parts are the calls that the call is made of, in their order, each as it would be made now; none: it is one of itself.
 	Parts []Part `json:"parts,omitempty"`

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // sitePath is where visitors find the site, unless SITE_HOST names a host of its own.
@@ -70,7 +71,7 @@ func (c *contents) open() (service, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
-		Works:  c.worksOn,
+		Works:  c.worksOn, Rehearse: c.rehearse,
 	}
 	if c.public, err = site.NewSites(c.shown); err != nil {
 		return service{}, err
@@ -158,6 +159,26 @@ func (c *contents) worksOn(ctx context.Context, slug string) bool {
 	}
 	role, err := c.tools.Role(ctx, found, visitor.ID)
 	return err == nil && role != store.None
+}
+
+// mostWaiting bounds the calls that wait for their owners among which one is looked for.
+const mostWaiting = 200
+
+// rehearse carries out a call that waits for its owner's word in a store of changes that are taken back.
+func (c *contents) rehearse(ctx context.Context, proposal string, in *store.Store) error {
+	waiting, err := c.runs.List(ctx, runs.Filter{
+		ToolID: content.ProposedBy(proposal), Status: runs.StatusAwaitingConfirmation, Since: c.clock.Now().Add(-runs.SummaryLife), Limit: mostWaiting,
+	})
+	if err != nil {
+		return err
+	}
+	for _, run := range waiting {
+		call := registry.Call{UserID: run.AccountID, Tool: run.Tool, Inputs: run.Inputs, Context: run.Context, Budget: run.Budget, Preview: run.Preview}
+		if content.Proposal(call) == proposal {
+			return c.tools.Rehearse(ctx, in, call)
+		}
+	}
+	return fmt.Errorf("nothing named %s waits for its owner", proposal)
 }
 
 // desk is the sites for chats.

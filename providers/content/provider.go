@@ -61,6 +61,8 @@ type Links interface {
 	Entry(collection, slug string) string
 	// Preview opens something that is not published to anyone who has the link, for some days. kind is page or entry.
 	Preview(kind, id string) string
+	// Proposed is a link by Preview that shows the draft as a call would change it, while that waits for its owner's word. See Proposal.
+	Proposed(link, proposal string) string
 }
 
 // Provider is the loader and the caller of the tools.
@@ -241,7 +243,11 @@ func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Previ
 	if t.preview == nil {
 		return registry.Preview{Capability: t.capability}, nil
 	}
-	preview, err := t.preview(p.In(v.site.Slug), ctx, v)
+	in := p.In(v.site.Slug)
+	preview, err := t.preview(in, ctx, v)
+	if preview.Link != "" {
+		preview.Link = in.links.Proposed(preview.Link, Proposal(c))
+	}
 	return preview, t.told(err)
 }
 

@@ -29,7 +29,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Config wires a Server. All but Theme, Works, Editor, SignIn, Logger and Now are required.
+// Config wires a Server. All but Theme, Works, Rehearse, Editor, SignIn, Logger and Now are required.
 type Config struct {
 	Store     *store.Store
 	Slug      string // of the site
@@ -48,6 +48,9 @@ type Config struct {
 	Member func(ctx context.Context) bool
 	// Works reports whether the visitor has a role in the site of a group; nil: nobody has.
 	Works func(ctx context.Context, slug string) bool
+	// Rehearse carries out a call that waits for its owner's word, see content.Proposal, in a store of changes that are taken back; an error where
+	// there is none. nil: drafts are shown as they are.
+	Rehearse func(ctx context.Context, proposal string, in *store.Store) error
 	// Editor is the origin of the pages that may show drafts in a frame, where it is another than the site's own.
 	Editor string
 	// SignIn is the address of the page where visitors sign in; "next" is added.
