@@ -11,14 +11,18 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/sitecard"
 	"github.com/signalbox/signalbox/cmd/signalbox/sitedesk"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
 	"github.com/signalbox/signalbox/platforms/web/siteeditor"
+	"github.com/signalbox/signalbox/providers/canvas/typeset"
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/layout"
 	"github.com/signalbox/signalbox/providers/content/site"
@@ -71,7 +75,7 @@ func (c *contents) open() (service, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
-		Works:  c.worksOn, Rehearse: c.rehearse,
+		Works:  c.worksOn, Rehearse: c.rehearse, Card: c.card(),
 	}
 	if c.public, err = site.NewSites(c.shown); err != nil {
 		return service{}, err
@@ -159,6 +163,16 @@ func (c *contents) worksOn(ctx context.Context, slug string) bool {
 	}
 	role, err := c.tools.Role(ctx, found, visitor.ID)
 	return err == nil && role != store.None
+}
+
+// card draws what stands for pages without a picture. The fonts are read when the first is wanted.
+func (c *contents) card() func(ctx context.Context, title, site string) ([]byte, error) {
+	fonts := sync.OnceValue(func() *typeset.Setter {
+		return typeset.New(typeset.Config{CacheDir: filepath.Join(c.cfg.DataDir, "fonts")})
+	})
+	return func(ctx context.Context, title, site string) ([]byte, error) {
+		return sitecard.Draw(ctx, fonts(), title, site)
+	}
 }
 
 // mostWaiting bounds the calls that wait for their owners among which one is looked for.

@@ -232,6 +232,41 @@ func TestPosts(t *testing.T) {
 	})
 }
 
+func drawsCards(c *site.Config) {
+	c.Card = func(_ context.Context, title, site string) ([]byte, error) { return []byte(title + " of " + site), nil }
+}
+
+func TestCards(t *testing.T) {
+	t.Parallel()
+	p := newPublic(t, drawsCards)
+	p.Section(p.Page("about"), "richText", object{"body": "Words."}, live)
+	p.Section(p.Page("pictured"), "imageText", object{"image": p.Image("mug.png", 1)}, live)
+	p.Section(p.Page("inner", object{"meta": object{"access": "members"}}), "richText", object{"body": "x"}, live)
+	p.Section(p.Page("draft"), "richText", object{"body": "x"})
+	p.Do("updatePage", object{"id": p.Items("getPage", object{"slug": "about"})[0]["id"], "locale": "de", "name": "Über uns", "status": "published"})
+	t.Run("what has no picture has a card with its title, in its language", func(t *testing.T) {
+		p.shows("/site/about", `property="og:image" content="https://bot.example/site/card/about.png"`)
+		p.shows("/site/de/about", `property="og:image" content="https://bot.example/site/card/de/about.png"`)
+		p.shows("/site/", `property="og:image" content="https://bot.example/site/card/blog.png"`) // which it shows as long as there is no home
+		p.shows("/site/pictured", "/site/media/", "not", "/site/card/")
+		for path, want := range map[string]string{"about": "about of bot.example", "de/about": "Über uns of bot.example", "-": "Blog of bot.example"} {
+			w := p.get("/site/card/" + path + ".png")
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/png" || !strings.EqualFold(w.Body.String(), want) {
+				t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+			}
+		}
+	})
+	t.Run("what not everybody sees has none", func(t *testing.T) {
+		p.member = true
+		for _, path := range []string{"inner", "draft", "nowhere", "../site/about", ""} {
+			if w := p.get("/site/card/" + path + ".png"); w.Code == http.StatusOK {
+				t.Errorf("%s has a card: %s", path, w.Body)
+			}
+		}
+		p.shows("/site/inner", "not", "og:image")
+	})
+}
+
 // TestProposals has calls wait for their owner's word.
 func TestProposals(t *testing.T) {
 	t.Parallel()
@@ -468,7 +503,7 @@ func TestRobots(t *testing.T) {
 
 func TestExport(t *testing.T) {
 	t.Parallel()
-	p := newPublic(t)
+	p := newPublic(t, drawsCards)
 	p.Section(p.Page("home"), "latestPosts", object{}, live)
 	p.Section(p.Page("alone"), "imageText", object{"image": p.Image("mug.png", 1)}, live) // nothing links to it
 	p.Section(p.Page("inner", object{"meta": object{"access": "members"}}), "richText", object{"body": "x"}, live)
@@ -484,7 +519,7 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "404.html", "alone/index.html", "blog/index.html", "blog-page-2/index.html", "blog/post-0/index.html", "blog/feed.xml", "sitemap.xml", "robots.txt"} {
+	for _, name := range []string{"index.html", "404.html", "alone/index.html", "blog/index.html", "blog-page-2/index.html", "blog/post-0/index.html", "blog/feed.xml", "blog/atom.xml", "card/-.png", "card/blog/post-0.png", "sitemap.xml", "robots.txt"} {
 		if files[name] == "" {
 			t.Errorf("there is no %s", name)
 		}

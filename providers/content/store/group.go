@@ -32,7 +32,7 @@ func (s *Store) OfGroup(ctx context.Context, g Group) (Site, error) {
 }
 
 // taken are slugs that mean something else below the house's start.
-var taken = []string{"static", "media", "preview", "search", "home", House}
+var taken = []string{"static", "media", "preview", "card", "search", "home", House}
 
 // shortest is how long the slug of a group's site is at least: shorter ones are languages.
 const shortest = 4
