@@ -14,9 +14,9 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// A description is one turn of few words about a picture of few pixels, at a cent at most.
+// A description is one turn of few words about a picture of few pixels, for a cent where the first turn costs no more.
 const (
-	seenSide     = 768 // pixels
+	seenSide     = 640 // pixels, of which the site has a rendition anyway
 	seenTokens   = 6_000
 	seenMoney    = billing.Dollar / 100
 	sitePictures = "site" // where such questions come from, in reports
