@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// ToSee gives an image that a model is to look at, by its id in the table site_image_looks, with its site. The error wraps ErrNotFound where there is none any more.
+// ToSee gives an image that a model is to look at, by its id in the table site_image_looks, with its site. The error wraps
+// ErrNotFound where there is none any more.
 func (s *Store) ToSee(ctx context.Context, look string) (site Site, id string, err error) {
 	row, err := first[struct {
 		Site string `db:"slug"`
