@@ -92,6 +92,8 @@ type Question struct {
 	RunID  string // the run whose tool is answered by this question; empty: none
 	// Promise is what that run holds for the model's words, which it pays up to this. nil: the asker pays, by a hold of the question's own.
 	Promise *billing.NanoUSD
+	// House says that nobody asked and the house pays, as for its own upkeep: it counts to nobody's limits.
+	House bool
 	// Conversation is what the question belongs to, a name of the account's own; empty: it stands alone.
 	Conversation string
 	// Attachments came with the question. Earlier are files that the person got or sent before, and may mean.

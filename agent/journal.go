@@ -54,9 +54,16 @@ func (e *BoundError) Error() string { return "a bound of questions is reached: "
 // leastWords is how many tokens of an answer there must be money for when the model is asked.
 const leastWords = 1000
 
+// pictureTokens is what a picture counts at most, of at most 1,024 pixels a side: services count about a token for each 750 pixels.
+const pictureTokens = 1600
+
 // need is what the next turn costs at most, if its answer is short.
 func (t *talk) need() billing.NanoUSD {
-	return mostOf(t.agent.cfg.Model, int64(Tokens(encode(t.with))), leastWords)
+	prompt := Tokens(encode(t.with))
+	for _, turn := range t.with.Turns {
+		prompt += pictureTokens * len(turn.Pictures)
+	}
+	return mostOf(t.agent.cfg.Model, int64(prompt), leastWords)
 }
 
 // Most is what the model's words for any question may cost.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 
 	"github.com/signalbox/signalbox/billing"
@@ -65,13 +66,26 @@ const (
 	Tools  Speaker = "tools"
 )
 
-// Turn is what one side says. Of a person's turn Text is set, of the model's Text, Calls and Native, of the tools' Results:
+// Picture is one that a person shows: PNG, JPEG, WebP or GIF.
+type Picture struct {
+	MIMEType string
+	Content  []byte
+}
+
+// DataURL is the picture as an address that has all of it.
+func (p Picture) DataURL() string {
+	return "data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Content)
+}
+
+// Turn is what one side says. Of a person's turn Text is set, perhaps with Pictures, of the model's Text, Calls and Native, of the tools' Results:
 // one for each call of the turn before, in their order.
 type Turn struct {
-	By      Speaker
-	Text    string
-	Calls   []Call
-	Results []Result
+	By   Speaker
+	Text string
+	// Pictures are shown before the text. A service whose model sees none refuses them.
+	Pictures []Picture `json:"-"`
+	Calls    []Call
+	Results  []Result
 	// Native is the turn as the model's service wrote it, where the service wants it back unchanged. It is for the adapter
 	// that made it.
 	Native json.RawMessage

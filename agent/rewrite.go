@@ -47,10 +47,10 @@ func (a *Agent) QuoteTranslation(q Question, language string) (least, most billi
 }
 
 // once puts one prompt to the model, and no tools. It is a question like any other: kept, bounded and paid. Nothing is run.
-func (a *Agent) once(ctx context.Context, q Question, system, prompt string) (Answer, error) {
+func (a *Agent) once(ctx context.Context, q Question, system, prompt string, shown ...Picture) (Answer, error) {
 	q.Context.PlannerProvider = a.cfg.Provider
 	q.Context.TraceID = cmp.Or(q.Context.TraceID, uuid.NewString())
-	t := a.single(q, system, prompt)
+	t := a.single(q, system, prompt, shown...)
 	var bound *BoundError
 	switch err := t.open(ctx); {
 	case errors.As(err, &bound):
@@ -65,9 +65,9 @@ func (a *Agent) once(ctx context.Context, q Question, system, prompt string) (An
 }
 
 // single is a talk of one prompt.
-func (a *Agent) single(q Question, system, prompt string) *talk {
+func (a *Agent) single(q Question, system, prompt string, shown ...Picture) *talk {
 	t := &talk{agent: a, question: q, answer: Answer{Context: q.Context}}
-	t.with = Conversation{System: system, Turns: []Turn{{By: Person, Text: prompt}}}
+	t.with = Conversation{System: system, Turns: []Turn{{By: Person, Text: prompt, Pictures: shown}}}
 	return t
 }
 

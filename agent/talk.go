@@ -179,7 +179,7 @@ func (t *talk) bounded(ctx context.Context) (Stop, error) {
 			return stop, err
 		}
 	}
-	if t.agent.cfg.Account == nil {
+	if t.agent.cfg.Account == nil || t.question.House {
 		return "", nil
 	}
 	left, err := t.agent.cfg.Account.Left(ctx, t.question.AccountID)
@@ -224,7 +224,7 @@ func (t *talk) count(ctx context.Context, turn Turn) {
 	t.spent++
 	t.unnoted = append(t.unnoted, Spent{t.spent, turn.Model, u})
 	t.note(ctx)
-	if t.agent.cfg.Account == nil {
+	if t.agent.cfg.Account == nil || t.question.House {
 		return
 	}
 	if err := t.agent.cfg.Account.Used(context.WithoutCancel(ctx), t.question.AccountID, u); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/edit"
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Loader is a source of tools. Load returns all of them, or an error, in which case the Registry keeps
@@ -141,6 +142,8 @@ type Preview struct {
 	// Capability is that of this very call: read where it changes nothing, as when it only shows what it would delete; empty: the tool's.
 	Capability Capability `json:"capability"`
 	Message    string     `json:"message,omitempty"` // one line for people, e.g. "Delete 2 posts?"
+	// Said is the message as a sentence of the program, which readers are told in their language; zero: it is none.
+	Said said.Text `json:"said,omitzero"`
 	// Touches is what the call would change, each with the version that it has now. A provider refuses a call whose Preview names
 	// versions that are not the present ones any more.
 	Touches []Touch `json:"touches,omitempty"`
@@ -148,7 +151,7 @@ type Preview struct {
 	// counts those that are left out since there are too many.
 	Changes []Change `json:"changes,omitempty"`
 	Untold  int      `json:"untold,omitempty"`
-	// Link is where people can look at what would change, as it is before; empty: nowhere.
+	// Link is where people can look at what would change, as it would be while the call waits for them; empty: nowhere.
 	Link string `json:"link,omitempty"`
 	// Parts are the calls that the call is made of, in their order, each as it would be made now; none: it is one of itself.
 	Parts []Part `json:"parts,omitempty"`

@@ -230,7 +230,30 @@ func (c *Client) messageOf(turn agent.Turn, names agent.Names, last bool) messag
 		}
 		return message{"user", results}
 	}
+	if len(turn.Pictures) > 0 {
+		return message{"user", shown(turn)}
+	}
 	return message{"user", turn.Text}
+}
+
+type picture struct {
+	Type   string `json:"type"`
+	Source source `json:"source"`
+}
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"` // in base64
+}
+
+// shown writes a turn with pictures, which stand best before the text.
+func shown(turn agent.Turn) []any {
+	var blocks []any
+	for _, p := range turn.Pictures {
+		blocks = append(blocks, picture{"image", source{"base64", p.MIMEType, p.Content}})
+	}
+	return append(blocks, text{Type: "text", Text: turn.Text})
 }
 
 func plain(turn agent.Turn, names agent.Names) []map[string]any {

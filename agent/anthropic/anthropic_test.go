@@ -62,6 +62,27 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
+// dot is a picture of one pixel.
+var dot = agent.Picture{MIMEType: "image/gif", Content: []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")}
+
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	server := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "a dot"} })
+	client := newClient(t, server.URL, anthropictest.Key)
+	ask := func(shown agent.Picture) (agent.Turn, error) {
+		return client.Answer(t.Context(), agent.Conversation{Turns: []agent.Turn{{By: agent.Person, Text: "What is it?", Pictures: []agent.Picture{shown}}}})
+	}
+	if turn, err := ask(dot); err != nil || turn.Text != "a dot" {
+		t.Fatalf("got %+v, %v", turn, err)
+	}
+	if sent := string(server.Requests()[0].Messages[0].Content); !strings.Contains(sent, `"R0lGODlh`) || strings.Index(sent, "image/gif") > strings.Index(sent, "What is it?") {
+		t.Errorf("sent %s", sent)
+	}
+	if _, err := ask(agent.Picture{MIMEType: "image/png", Content: dot.Content}); err == nil {
+		t.Error("a picture of another type was taken")
+	}
+}
+
 // TestPauses has the service pause in the middle of an answer, which it goes on with when it gets back what it said.
 func TestPauses(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ type chatOptions struct {
 
 type chatMessage struct {
 	Role       string     `json:"role"`
-	Content    string     `json:"content"`
+	Content    any        `json:"content"` // text, or parts
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
@@ -98,7 +98,29 @@ func chatMessages(turn agent.Turn, names agent.Names) []chatMessage {
 		}
 		return list
 	}
-	return []chatMessage{{Role: "user", Content: turn.Text}}
+	return []chatMessage{{Role: "user", Content: chatShown(turn)}}
+}
+
+type chatPart struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *chatLink `json:"image_url,omitempty"`
+}
+
+type chatLink struct {
+	URL string `json:"url"`
+}
+
+// chatShown is shown for chat completions.
+func chatShown(turn agent.Turn) any {
+	if len(turn.Pictures) == 0 {
+		return turn.Text
+	}
+	var parts []chatPart
+	for _, p := range turn.Pictures {
+		parts = append(parts, chatPart{Type: "image_url", ImageURL: &chatLink{p.DataURL()}})
+	}
+	return append(parts, chatPart{Type: "text", Text: turn.Text})
 }
 
 // arguments are those of a call, or none where they are no JSON: some servers refuse what their own model wrote.

@@ -86,7 +86,25 @@ type function struct {
 
 type message struct {
 	Role    string `json:"role"`
-	Content string `json:"content"`
+	Content any    `json:"content"` // text, or parts
+}
+
+type part struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+}
+
+// shown is what a person says: parts where there are pictures, which stand before the text.
+func shown(turn agent.Turn) any {
+	if len(turn.Pictures) == 0 {
+		return turn.Text
+	}
+	var parts []part
+	for _, p := range turn.Pictures {
+		parts = append(parts, part{Type: "input_image", ImageURL: p.DataURL()})
+	}
+	return append(parts, part{Type: "input_text", Text: turn.Text})
 }
 
 type functionCall struct {
@@ -230,7 +248,7 @@ func (c *Client) items(turn agent.Turn, names agent.Names) (list []any) {
 	}
 	switch {
 	case turn.By == agent.Person:
-		list = append(list, message{"user", turn.Text})
+		list = append(list, message{"user", shown(turn)})
 	case turn.By == agent.Asked && turn.Text != "":
 		list = append(list, message{"assistant", turn.Text})
 	}

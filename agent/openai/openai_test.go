@@ -124,3 +124,26 @@ func TestStream(t *testing.T) {
 		}
 	})
 }
+
+// dot is a picture of one pixel.
+var dot = agent.Picture{MIMEType: "image/gif", Content: []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")}
+
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	say := func([]agent.Result) agent.Turn { return agent.Turn{Text: "a dot"} }
+	for key, address := range map[string]string{
+		openaitest.Key: openaitest.New(t, say).BaseURL(), // responses
+		"":             openaitest.NewChat(t, openaitest.Habits{}, say).BaseURL(),
+	} {
+		client := newClient(t, address, key)
+		ask := func(shown agent.Picture) (agent.Turn, error) {
+			return client.Answer(t.Context(), agent.Conversation{Turns: []agent.Turn{{By: agent.Person, Text: "What is it?", Pictures: []agent.Picture{shown}}}})
+		}
+		if turn, err := ask(dot); err != nil || turn.Text != "a dot" {
+			t.Errorf("with the key %q: %+v, %v", key, turn, err)
+		}
+		if _, err := ask(agent.Picture{MIMEType: "image/png", Content: dot.Content}); err == nil {
+			t.Errorf("with the key %q a picture of another type was taken", key)
+		}
+	}
+}

@@ -106,7 +106,7 @@ func (s *Store) begin(ctx context.Context, tx pgx.Tx, e *entry, o agent.Opening)
 	_, err := tx.Exec(ctx, `
 		INSERT INTO agent_questions (id, account_id, within, trace_id, platform, conversation, provider, question, house, budget, room, held, token_room, run_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''), $11, $12, $13, nullif($14, '')::uuid)`,
-		o.ID, q.AccountID, within, q.Context.TraceID, q.Origin.Platform, q.Conversation, o.Provider, text(q.Text), s.cfg.House, q.Key.Name, room, held, o.Tokens, q.RunID)
+		o.ID, q.AccountID, within, q.Context.TraceID, q.Origin.Platform, q.Conversation, o.Provider, text(q.Text), s.cfg.House || q.House, q.Key.Name, room, held, o.Tokens, q.RunID)
 	return wrap(err, "note a question")
 }
 
@@ -138,6 +138,9 @@ func (s *Store) Covers(ctx context.Context, q agent.Question) (bool, error) {
 // reserve sets aside what there is room for, between what the first turn needs and the quote.
 func (s *Store) reserve(ctx context.Context, tx pgx.Tx, o agent.Opening) (room, held billing.NanoUSD, err error) {
 	q := o.Question
+	if q.House {
+		return o.Quote, 0, nil
+	}
 	if room, err = s.leftToday(ctx, tx, q.AccountID, o); err != nil || s.cfg.House {
 		return room, 0, err
 	}

@@ -99,6 +99,26 @@ func (h house) has(account string, available, held billing.NanoUSD) {
 	}
 }
 
+// TestNobodyAsked has the house ask for itself.
+func TestNobodyAsked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(c *questions.Config) { c.PerDay = 10 })
+	for range 2 { // for more than a day of one account has room for
+		o := opening(uuid.Nil.String(), 60, 10)
+		o.Question.House, o.Question.Origin.Platform = true, "site"
+		e := h.open(o)
+		h.uses(e, 1, 9)
+		h.closes(e)
+	}
+	if n, err := h.store.Today(t.Context(), "site"); n != 2 || err != nil {
+		t.Errorf("there were %d questions today, %v", n, err)
+	}
+	days, err := h.store.Days(t.Context(), 1)
+	if err != nil || len(days) != 1 || days[0].Cost != 18 || days[0].House != 18 {
+		t.Errorf("got %+v, %v", days, err)
+	}
+}
+
 // crash lets the process that had all open questions be gone for long, and another one come.
 func (h house) crash() {
 	h.Helper()

@@ -24,7 +24,15 @@ func TestAskIsPaid(t *testing.T) {
 	if err := os.WriteFile(rates, []byte(`{"models": {"claude-test": [{"input": "1", "cacheRead": "0.1", "cacheWrite": "2", "output": "10"}]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	claude := anthropictest.New(t, func([]agent.Result) agent.Turn { return agent.Turn{Text: "It is red."} })
+	var says atomic.Value
+	says.Store("It is red.")
+	var calls atomic.Pointer[agent.Call] // the next turn, once
+	claude := anthropictest.New(t, func([]agent.Result) agent.Turn {
+		if call := calls.Swap(nil); call != nil {
+			return agent.Turn{Calls: []agent.Call{*call}}
+		}
+		return agent.Turn{Text: says.Load().(string)}
+	})
 	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--model-rates-file", rates,
 		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model)
 	operator := client{t, page, remoteAdmin}
@@ -64,6 +72,60 @@ func TestAskIsPaid(t *testing.T) {
 			}
 		}
 	}
+	t.Run("D48 a picture that comes to a site is described, and the house pays", func(t *testing.T) {
+		before := balance()
+		says.Store(`{"description":"A red mug on a shelf.","tags":["mug"]}`)
+		var uploaded struct{ Ref string }
+		if _, body := operator.do("POST", "/api/uploads?name=cup.png", string(cup(t))); json.Unmarshal([]byte(body), &uploaded) != nil || uploaded.Ref == "" {
+			t.Fatal(body)
+		}
+		id := uploaded.Ref
+		if status, body := operator.do("POST", "/api/site/media", `{"buffer":"`+id+`"}`); status != http.StatusCreated {
+			t.Fatalf("%d %s", status, body)
+		}
+		look := time.NewTicker(20 * time.Millisecond)
+		defer look.Stop()
+		for deadline := time.Now().Add(time.Minute); ; <-look.C {
+			_, body := operator.do("GET", "/api/site/media/"+id, "")
+			if strings.Contains(body, "A red mug on a shelf.") && strings.Contains(body, `"describedBy":"model"`) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(body)
+			}
+		}
+		if paid := before - balance(); paid != 0 {
+			t.Errorf("%d were taken", paid)
+		}
+		if _, body := operator.do("GET", "/operator/models?view=questions", ""); !strings.Contains(body, "(the house)") || !strings.Contains(body, id) {
+			t.Errorf("the report does not tell of it: %.3000s", body)
+		}
+	})
+	t.Run("D96 what a model would change is shown as it would be, while that waits", func(t *testing.T) {
+		if status, body := operator.do("POST", "/api/site/posts", `{"collectionSlug":"blog","slug":"mugs","title":"Red mugs","content":{"body":"Here they are."}}`); status != http.StatusCreated {
+			t.Fatalf("%d %s", status, body)
+		}
+		calls.Store(&agent.Call{Tool: "updatePost", Arguments: `{"slug":"mugs","title":"Blue mugs"}`})
+		_, body := operator.do("POST", "/api/ask", `{"question":"make them blue"}`)
+		var got struct {
+			Cards []struct {
+				RunID   string
+				Summary struct{ Preview struct{ Link string } }
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Cards) != 1 || got.Cards[0].Summary.Preview.Link == "" {
+			t.Fatal(body)
+		}
+		link := strings.TrimPrefix(got.Cards[0].Summary.Preview.Link, page)
+		visitor := client{t, page, ""}
+		if _, draft := visitor.do("GET", link, ""); !strings.Contains(draft, "Blue mugs") || strings.Contains(draft, "Red mugs") {
+			t.Errorf("%s shows %.3000s", link, draft)
+		}
+		operator.do("POST", "/api/runs/"+got.Cards[0].RunID+"/cancel", "")
+		if _, draft := visitor.do("GET", link, ""); !strings.Contains(draft, "Red mugs") || strings.Contains(draft, "Blue mugs") {
+			t.Errorf("canceled, %s shows %.3000s", link, draft)
+		}
+	})
 	if status, body := operator.do("POST", "/api/improve", `{"tool":"wallpaper","input":"none","text":"x"}`); status != http.StatusUnprocessableEntity {
 		t.Errorf("%d %s", status, body)
 	}

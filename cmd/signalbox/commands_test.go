@@ -5,8 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/providers/content/site"
 )
 
 func TestAskInTheTerminal(t *testing.T) {
@@ -75,4 +80,28 @@ data: {"answer":"It waits.","notice":"Enough for today."}
 			t.Errorf("exit %d: %s", code, err)
 		}
 	})
+}
+
+func TestSiteTheme(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "own")
+	var out, problems bytes.Buffer
+	theme := func() int { return run(t.Context(), []string{"site", "theme", "--out", dir}, &out, &problems) }
+	if code := theme(); code != 0 || !strings.Contains(out.String(), "CONTENT_DIR="+dir) {
+		t.Fatalf("%d %s%s", code, &out, &problems)
+	}
+	style := filepath.Join(dir, "theme", "style.css")
+	if err := os.WriteFile(style, []byte("body {}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := &url.URL{Scheme: "https", Host: "bot.example", Path: "/site"}
+	if _, err := site.New(site.Config{Base: base, Theme: os.DirFS(dir)}); err != nil {
+		t.Errorf("what was written is no theme: %v", err)
+	}
+	if code := theme(); code == 0 {
+		t.Error("a second time it is taken over")
+	}
+	if kept, err := os.ReadFile(style); err != nil || string(kept) != "body {}" {
+		t.Errorf("the own style is %s, %v", kept, err)
+	}
 }

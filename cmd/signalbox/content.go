@@ -11,20 +11,25 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/cmd/signalbox/sitecard"
 	"github.com/signalbox/signalbox/cmd/signalbox/sitedesk"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
 	"github.com/signalbox/signalbox/platforms/web/siteeditor"
+	"github.com/signalbox/signalbox/providers/canvas/typeset"
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/layout"
 	"github.com/signalbox/signalbox/providers/content/site"
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
 
 // sitePath is where visitors find the site, unless SITE_HOST names a host of its own.
@@ -70,7 +75,7 @@ func (c *contents) open() (service, error) {
 			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
-		Works:  c.worksOn,
+		Works:  c.worksOn, Rehearse: c.rehearse, Card: c.card(),
 	}
 	if c.public, err = site.NewSites(c.shown); err != nil {
 		return service{}, err
@@ -82,7 +87,7 @@ func (c *contents) open() (service, error) {
 		}
 	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, Embedder: embedder, Logger: c.log.With("component", "site"),
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, Embedder: embedder, Looks: c.looks(), Logger: c.log.With("component", "site"),
 		Links: func(slug string) content.Links { return c.public.Of(slug) },
 		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
@@ -158,6 +163,36 @@ func (c *contents) worksOn(ctx context.Context, slug string) bool {
 	}
 	role, err := c.tools.Role(ctx, found, visitor.ID)
 	return err == nil && role != store.None
+}
+
+// card draws what stands for pages without a picture. The fonts are read when the first is wanted.
+func (c *contents) card() func(ctx context.Context, title, site string) ([]byte, error) {
+	fonts := sync.OnceValue(func() *typeset.Setter {
+		return typeset.New(typeset.Config{CacheDir: filepath.Join(c.cfg.DataDir, "fonts")})
+	})
+	return func(ctx context.Context, title, site string) ([]byte, error) {
+		return sitecard.Draw(ctx, fonts(), title, site)
+	}
+}
+
+// mostWaiting bounds the calls that wait for their owners among which one is looked for.
+const mostWaiting = 200
+
+// rehearse carries out a call that waits for its owner's word in a store of changes that are taken back.
+func (c *contents) rehearse(ctx context.Context, proposal string, in *store.Store) error {
+	waiting, err := c.runs.List(ctx, runs.Filter{
+		ToolID: content.ProposedBy(proposal), Status: runs.StatusAwaitingConfirmation, Since: c.clock.Now().Add(-runs.SummaryLife), Limit: mostWaiting,
+	})
+	if err != nil {
+		return err
+	}
+	for _, run := range waiting {
+		call := registry.Call{UserID: run.AccountID, Tool: run.Tool, Inputs: run.Inputs, Context: run.Context, Budget: run.Budget, Preview: run.Preview}
+		if content.Proposal(call) == proposal {
+			return c.tools.Rehearse(ctx, in, call)
+		}
+	}
+	return fmt.Errorf("nothing named %s waits for its owner", proposal)
 }
 
 // desk is the sites for chats.

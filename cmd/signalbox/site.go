@@ -10,11 +10,26 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/logs"
+	"github.com/signalbox/signalbox/providers/content/site"
 )
 
 type siteCommand struct {
 	Export siteExport `cmd:"" help:"Write what visitors see to files, for a server of files."`
 	Import siteImport `cmd:"" help:"Bring a folder of Markdown with its pictures into the site."`
+	Theme  siteTheme  `cmd:"" help:"Write the theme that comes with the program to a folder, to begin an own one with."`
+}
+
+type siteTheme struct {
+	Out string `required:"" placeholder:"DIR" help:"Folder to write to, such as that of CONTENT_DIR; it is made where it is missing."`
+}
+
+// Run writes the theme. Files that are there are left as they are, and are an error.
+func (x siteTheme) Run(e env) error {
+	if err := os.CopyFS(x.Out, site.Theme()); err != nil {
+		return fmt.Errorf("theme: %w", err)
+	}
+	_, err := fmt.Fprintf(e.stdout, "The theme is in %s. With CONTENT_DIR=%s the site has what is changed there.\n", filepath.Join(x.Out, "theme"), x.Out)
+	return err
 }
 
 type siteExport struct {

@@ -91,7 +91,7 @@ func live(e env, s settings.Settings, goodbye string, ready func(context.Context
 
 func (a *app) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.startExports, a.startModeration, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
+		a.claimAddresses, a.openStorage, a.startEngines, a.loadTools, a.post.newAddresses, a.startRuns, a.startMissions, a.startExports, a.startSeeing, a.startModeration, a.post.startInbox, a.startChat, a.startMetrics, a.startWeb, a.post.startOutbox, a.listen, a.keepInStep,
 	} {
 		if err := step(ctx); err != nil {
 			return err

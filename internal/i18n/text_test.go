@@ -26,6 +26,8 @@ func TestSentencesAreSaidInTheReadersLanguage(t *testing.T) {
 		{said.Unavailable.With("tool", "Painter", "reason", said.EngineUnknown), "Painter is unavailable: no engine has answered yet", "Painter ist nicht verfügbar: noch hat kein Server geantwortet", true},
 		{said.ServiceFailedWhy.With("service", "box.example", "words", "the *colour* {x} is odd"), "box.example failed: the *colour* {x} is odd", "box.example ist gescheitert: „the *colour* {x} is odd“", true},
 		{said.PresetMany.With("n", 100), "there are 100 presets already, which is the limit: delete one first", "es gibt schon 100 Vorlagen, mehr gehen nicht: Lösch zuerst eine", true},
+		{said.SiteDeletePosts.With("n", 1), "Delete 1 post?", "1 Beitrag löschen?", true},
+		{said.SiteDeletePosts.With("n", 21), "Delete 21 posts?", "21 Beiträge löschen?", true},
 		{said.Text{Words: "the idea is somebody else's"}, "the idea is somebody else's", "the idea is somebody else's", false},
 		{said.Text{Key: "said.goneLongAgo"}, "said.goneLongAgo", "said.goneLongAgo", false},
 		{said.Text{}, "", "", false},

@@ -16,6 +16,7 @@ const (
 	Mission    = `hashtextextended($1, 7007)` // the sign of life of a process that works on missions
 	Export     = `hashtextextended($1, 7008)` // the sign of life of a process that makes archives of what people have
 	Peer       = `hashtextextended($1, 7009)` // the sign of life of a process among its peers
+	Looker     = `hashtextextended($1, 7011)` // the sign of life of a process that has a model look at images
 	Report     = `hashtextextended($1, 7010)` // reports about one result are written one after the other
 	RemoteTool = `hashtextextended($1, 7006)` // registering one tool
 )

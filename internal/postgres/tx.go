@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
@@ -21,12 +20,19 @@ const (
 	txPauseMax = 200 * time.Millisecond
 )
 
+// beginner is a pool or a transaction.
+type beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
 // InTx calls f in a transaction, which it commits when f returns nil and rolls
 // back otherwise. When Postgres ends the transaction to resolve a conflict
 // with another one (serialization failure, deadlock), f is called again in a
 // new one, up to 10 times; so f must have no effects besides those through tx.
 // f's own error comes back as it is, findable with errors.Is and errors.As.
-func InTx(ctx context.Context, pool *pgxpool.Pool, f func(tx pgx.Tx) error) error {
+//
+// Within another transaction, in the place of a pool, it is a part of that.
+func InTx(ctx context.Context, pool beginner, f func(tx pgx.Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := pgx.BeginFunc(ctx, pool, f)
 		if !isConflict(err) {

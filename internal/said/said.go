@@ -2,7 +2,8 @@
 // tool's state. They are logged, stored and sent in English, and beside the English stands the sentence's key with what fills its
 // placeholders, so that internal/i18n can say it again in a reader's language.
 //
-// Texts are in texts/said.LANGUAGE.json, a flat object of key to text. They have {placeholders} and no markup.
+// Texts are in texts/said.LANGUAGE.json, an object of key to text, or to the plural forms of one that depends on {n}. They have
+// {placeholders} and no markup.
 package said
 
 import (
@@ -20,12 +21,31 @@ var Texts embed.FS
 // english has the texts by key. It does not change.
 var english = load()
 
-func load() map[string]string {
+// forms is an English text: one where {n} is 1, other else.
+type forms struct{ One, Other string }
+
+// UnmarshalJSON reads a text, or an object of both forms.
+func (f *forms) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, &f.Other) == nil {
+		return nil
+	}
+	type plain forms
+	return json.Unmarshal(raw, (*plain)(f))
+}
+
+func (f forms) of(n string) string {
+	if f.One != "" && n == "1" {
+		return f.One
+	}
+	return f.Other
+}
+
+func load() map[string]forms {
 	raw, err := Texts.ReadFile("texts/said.en.json")
 	if err != nil {
 		panic(err)
 	}
-	var texts map[string]string
+	var texts map[string]forms
 	if err := json.Unmarshal(raw, &texts); err != nil {
 		panic(fmt.Errorf("texts/said.en.json: %w", err))
 	}
@@ -38,7 +58,7 @@ type Sentence struct{ key string }
 // sentence panics where there is no English text: the other languages have the same keys, as the tests of internal/i18n hold.
 func sentence(name string) Sentence {
 	key := "said." + name
-	if english[key] == "" {
+	if english[key].Other == "" {
 		panic("texts/said.en.json has no " + key)
 	}
 	return Sentence{key}
@@ -75,7 +95,7 @@ type Text struct {
 }
 
 // Known reports whether the text is a sentence that the program has.
-func (t Text) Known() bool { return english[t.Key] != "" }
+func (t Text) Known() bool { return english[t.Key].Other != "" }
 
 // String is the text in English. A key that the program does not know any more is said itself.
 func (t Text) String() string {
@@ -86,7 +106,7 @@ func (t Text) String() string {
 	if !ok {
 		return t.Key
 	}
-	return Fill(text, func(name string) (string, bool) {
+	return Fill(text.of(t.Args["n"].String()), func(name string) (string, bool) {
 		value, ok := t.Args[name]
 		return value.String(), ok
 	})

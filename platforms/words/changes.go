@@ -4,8 +4,17 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/edit"
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 )
+
+// Asked is what a call would do, as its provider says, in the reader's language where the program has the words.
+func Asked(v i18n.Voice, p registry.Preview) string {
+	if text, ok := v.Text(p.Said); ok {
+		return text
+	}
+	return p.Message
+}
 
 // Field names a field that a call would change, where it is an input of the tool by its label: "content › body".
 func Field(t registry.Tool, field string) string {

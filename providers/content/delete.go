@@ -21,11 +21,12 @@ type thing struct {
 
 // deletion is what is special about deleting one kind of thing.
 type deletion struct {
-	noun, nouns string // "page", "pages"
-	key         string // the input with the ids or slugs
-	note        string // told with the preview
-	find        func(ctx context.Context, v visit, keys []string) ([]thing, error)
-	delete      func(ctx context.Context, v visit, shown []registry.Touch) error
+	noun     string        // "page"
+	question said.Sentence // what a person is asked: "Delete 2 posts?"
+	key      string        // the input with the ids or slugs
+	note     string        // told with the preview
+	find     func(ctx context.Context, v visit, keys []string) ([]thing, error)
+	delete   func(ctx context.Context, v visit, shown []registry.Touch) error
 }
 
 // asked is what a tool answers that shows before it acts.
@@ -52,14 +53,6 @@ func (d deletion) look(ctx context.Context, v visit) ([]thing, error) {
 		return nil, registry.Say(registry.CodeInvalidInput, said.SiteNamesNone, "key", d.key, "noun", d.noun).At(d.key)
 	}
 	return d.find(ctx, v, keys)
-}
-
-// question is what a person is asked: "Delete 2 posts?".
-func (d deletion) question(n int) string {
-	if n == 1 {
-		return fmt.Sprintf("Delete 1 %s?", d.noun)
-	}
-	return fmt.Sprintf("Delete %d %s?", n, d.nouns)
 }
 
 func touches(things []thing) []registry.Touch {
@@ -115,7 +108,8 @@ func (d deletion) do(_ *Provider, ctx context.Context, v visit) (any, error) {
 	err = d.affirmed(ctx, v, things)
 	switch {
 	case err == nil && v.look != nil:
-		v.look.preview.Message, v.look.preview.Touches = d.question(len(things)), touches(things)
+		v.look.preview.Said, v.look.preview.Touches = d.question.With("n", len(things)), touches(things)
+		v.look.preview.Message = v.look.preview.Said.String()
 		return nil, errLooked
 	case err == nil:
 		err = d.delete(ctx, v, touches(things))
@@ -168,7 +162,7 @@ func (d deletion) show(ctx context.Context, v visit, things []thing, note string
 	if err := v.NoteShown(ctx, v.call.Tool.ToolID, d.ids(things), touches(things)); err != nil {
 		return nil, err
 	}
-	answer := asked{Success: true, RequiresConfirmation: true, Message: d.question(len(things)), Note: strings.TrimSpace(note)}
+	answer := asked{Success: true, RequiresConfirmation: true, Message: d.question.With("n", len(things)).String(), Note: strings.TrimSpace(note)}
 	for _, t := range things {
 		answer.Items = append(answer.Items, t.shown)
 	}

@@ -173,7 +173,7 @@ func updateEntry(p *Provider, ctx context.Context, v visit) (any, error) {
 }
 
 var entryDeletion = deletion{
-	noun: "entry", nouns: "entries", key: "ids", note: fmt.Sprintf("updateEntry with status %s takes one out of sight and keeps it. What is deleted can be restored for 30 days.", store.Archived),
+	noun: "entry", question: said.SiteDeleteEntries, key: "ids", note: fmt.Sprintf("updateEntry with status %s takes one out of sight and keeps it. What is deleted can be restored for 30 days.", store.Archived),
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		entries, err := v.Entries(ctx, store.EntryQuery{IDs: keys})
 		things := map[string]thing{}

@@ -29,7 +29,7 @@ func imageTools() []tool {
 	return []tool{
 		{
 			id: "getImage", title: "Get images", noun: "image", names: "id", capability: registry.CapabilityRead, role: store.Author, answers: gives, do: getImage,
-			about: "Get images of this site by id, by query (what they show, in words) or all; never those of services. limit and status narrow. Returns success, count and items with id, relative url, description and tags, and the mode of the search: words, or words and vectors.",
+			about: "Get images of this site by id, by query (what they show, in words) or all; never those of services. limit and status narrow. Returns success, count and items with id, relative url, description and tags with describedBy (name, model or given), and the mode of the search: words, or words and vectors.",
 			inputs: registry.InputSchema{
 				textInput("id", "The image's id, or its /uploads/ address."), textInput("query", "What the image shows, in a few words."), flagInput("all", "true gives all, newest first."),
 				wholeInput("limit", "At most so many, "+strconv.Itoa(usualImages)+" where none is given.", 1), choiceInput("status", "Only images in this state.", "processing", "completed", "failed"),
@@ -37,7 +37,7 @@ func imageTools() []tool {
 		},
 		{
 			id: "createImage", title: "Create an image", noun: "image", names: "buffer", capability: registry.CapabilityWrite, role: store.Author, answers: changes, do: createImage,
-			about: "Create an image of this site from a file: PNG, JPEG, WebP or GIF of at most 32 MB. Its description and tags come from its name and what is known of it; updateImage betters them. Returns imageId and a relative url.",
+			about: "Create an image of this site from a file: PNG, JPEG, WebP or GIF of at most 32 MB. Its description and tags come from its name and what is known of it, soon after from a model that looks at it where one is connected; updateImage betters them. Returns imageId and a relative url.",
 			inputs: registry.InputSchema{
 				need(registry.InputField{Name: "buffer", Type: registry.TypeImage, Description: "The picture."}), textInput("filename", "Its name, such as mugs-on-a-shelf.jpg; words in it are found."), textInput("sessionId", "The conversation that it belongs to."),
 			},
@@ -192,7 +192,11 @@ func (p *Provider) AddImage(ctx context.Context, c store.Content, account string
 		}
 		image.Origin = strings.TrimSpace(prompt + " " + tool)
 	}
-	image.Description = cmp.Or(image.Description, prompt, nameWords(image.Filename))
+	image.DescribedBy = store.Given
+	if image.Description == "" {
+		image.DescribedBy, image.Unseen = store.ByName, p.cfg.Looks
+		image.Description = cmp.Or(prompt, nameWords(image.Filename))
+	}
 	if len(image.Tags) == 0 {
 		image.Tags = tagsOf(nameWords(image.Filename) + " " + prompt)
 	}
@@ -215,6 +219,9 @@ func updateImage(p *Provider, ctx context.Context, v visit) (any, error) {
 		if v.args.has("tags") {
 			i.Tags = v.args.texts("tags")
 		}
+		if v.args.has("description") || v.args.has("tags") {
+			i.DescribedBy = store.Given
+		}
 		if v.args.has("categories") {
 			i.Categories = v.args.texts("categories")
 		}
@@ -232,7 +239,7 @@ func touchImage(i store.Image) registry.Touch {
 }
 
 var imageDeletion = deletion{
-	noun: "image", nouns: "images", key: "ids", note: "What shows an image goes on without it.",
+	noun: "image", question: said.SiteDeleteImages, key: "ids", note: "What shows an image goes on without it.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		ids := map[string]string{}
 		for _, key := range keys {

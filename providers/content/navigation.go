@@ -189,7 +189,7 @@ func touchNavItem(n store.NavItem) registry.Touch {
 }
 
 var navItemDeletion = deletion{
-	noun: "menu item", nouns: "menu items", key: "ids", note: "visible false with updateNavItem hides one and keeps it. Items below move up.",
+	noun: "menu item", question: said.SiteDeleteMenuItems, key: "ids", note: "visible false with updateNavItem hides one and keeps it. Items below move up.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		items, err := v.NavItems(ctx, store.NavQuery{IDs: keys})
 		things := map[string]thing{}

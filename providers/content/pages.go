@@ -233,7 +233,7 @@ func kindWord(kind string) string {
 }
 
 var pageDeletion = deletion{
-	noun: "page", nouns: "pages", key: "ids", note: "Sections go with their page. What is deleted can be restored for 30 days.",
+	noun: "page", question: said.SiteDeletePages, key: "ids", note: "Sections go with their page. What is deleted can be restored for 30 days.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		things := map[string]thing{}
 		for _, key := range keys {

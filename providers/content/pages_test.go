@@ -241,7 +241,7 @@ func TestDeletePages(t *testing.T) {
 			t.Fatal(err)
 		}
 		look, err := h.Preview(t.Context(), c)
-		if err != nil || look.Capability != registry.CapabilityWrite || look.Message != "Delete 1 page?" || len(look.Touches) != 1 {
+		if err != nil || look.Capability != registry.CapabilityWrite || look.Message != "Delete 1 page?" || look.Said.String() != look.Message || !look.Said.Known() || len(look.Touches) != 1 {
 			t.Fatalf("got %+v, %v", look, err)
 		}
 		c.Preview = &look

@@ -357,7 +357,7 @@ func entryThing(e store.Entry) thing {
 }
 
 var postDeletion = deletion{
-	noun: "post", nouns: "posts", key: "slugs", note: "To take a post out of sight and keep it, archive it instead: updatePost with status archived. What is deleted can be restored for 30 days.",
+	noun: "post", question: said.SiteDeletePosts, key: "slugs", note: "To take a post out of sight and keep it, archive it instead: updatePost with status archived. What is deleted can be restored for 30 days.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		posts, err := v.Entries(ctx, store.EntryQuery{Kind: store.KindPost, Slugs: keys})
 		things := map[string]thing{}

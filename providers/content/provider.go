@@ -27,7 +27,7 @@ import (
 // Service is the service name of all tools.
 const Service = "content"
 
-// Config wires a Provider. All members are required but Embedder and Logger.
+// Config wires a Provider. All members are required but Embedder, Looks and Logger.
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
@@ -44,7 +44,9 @@ type Config struct {
 	Links func(slug string) Links
 	// Embedder tells what is near in meaning; nil: images are found by words.
 	Embedder Embedder
-	Logger   *slog.Logger
+	// Looks says that a Looker describes images that come without a description.
+	Looks  bool
+	Logger *slog.Logger
 }
 
 // Files keeps pictures.
@@ -59,6 +61,8 @@ type Links interface {
 	Entry(collection, slug string) string
 	// Preview opens something that is not published to anyone who has the link, for some days. kind is page or entry.
 	Preview(kind, id string) string
+	// Proposed is a link by Preview that shows the draft as a call would change it, while that waits for its owner's word. See Proposal.
+	Proposed(link, proposal string) string
 }
 
 // Provider is the loader and the caller of the tools.
@@ -239,7 +243,11 @@ func (p *Provider) Preview(ctx context.Context, c registry.Call) (registry.Previ
 	if t.preview == nil {
 		return registry.Preview{Capability: t.capability}, nil
 	}
-	preview, err := t.preview(p.In(v.site.Slug), ctx, v)
+	in := p.In(v.site.Slug)
+	preview, err := t.preview(in, ctx, v)
+	if preview.Link != "" {
+		preview.Link = in.links.Proposed(preview.Link, Proposal(c))
+	}
 	return preview, t.told(err)
 }
 

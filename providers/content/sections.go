@@ -247,7 +247,7 @@ func (p *Provider) sectionChange(ctx context.Context, v visit, key string) (chan
 }
 
 var sectionDeletion = deletion{
-	noun: "section", nouns: "sections", key: "ids", note: "hidden with updateSection takes one out of sight and keeps it. What is deleted can be restored for 30 days.",
+	noun: "section", question: said.SiteDeleteSections, key: "ids", note: "hidden with updateSection takes one out of sight and keeps it. What is deleted can be restored for 30 days.",
 	find: func(ctx context.Context, v visit, keys []string) ([]thing, error) {
 		things := map[string]thing{}
 		for _, key := range keys {

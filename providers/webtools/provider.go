@@ -114,7 +114,7 @@ func (p *Provider) Preview(_ context.Context, c registry.Call) (registry.Preview
 	if err != nil {
 		return registry.Preview{}, err
 	}
-	return registry.Preview{Capability: registry.CapabilityWrite, Message: r.question()}, nil
+	return registry.Preview{Capability: registry.CapabilityWrite, Message: r.question().String(), Said: r.question()}, nil
 }
 
 var (

@@ -46,7 +46,7 @@ type post struct {
 	headers http.Header
 }
 
-func (r post) question() string { return "Send a POST to " + r.url.Host + "?" }
+func (r post) question() said.Text { return said.WebSend.With("host", r.url.Host) }
 
 // ownHeaders are those that the connection has by itself, and those that say who asks.
 var ownHeaders = []string{"Host", "Content-Length", "Connection", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Forwarded", "X-Forwarded-For"}
@@ -128,7 +128,7 @@ func (p *Provider) httpPost(ctx context.Context, inputs map[string]any) (any, er
 		for name := range r.headers {
 			names[name] = r.headers.Get(name)
 		}
-		return asked{Success: true, RequiresConfirmation: true, Message: r.question(), Items: []map[string]any{
+		return asked{Success: true, RequiresConfirmation: true, Message: r.question().String(), Items: []map[string]any{
 			{"method": http.MethodPost, "host": r.url.Host, "url": r.url.String(), "headers": names, "body": r.body},
 		}}, nil
 	}

@@ -35,7 +35,7 @@ func (s *Pricer) ask(ctx context.Context, previewer registry.Previewer, b runs.B
 	case err != nil:
 		return preview, registry.AsError(err)
 	}
-	preview.Message = store.Storable(preview.Message)
+	preview.Message, preview.Said = store.Storable(preview.Message), preview.Said.Map(store.Storable)
 	for _, c := range preview.Changes {
 		for i := range c.Pieces {
 			c.Pieces[i].Text = store.Storable(c.Pieces[i].Text)

@@ -22,7 +22,7 @@ func sentences(t *testing.T, w *world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var english map[string]string
+	var english map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &english); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func sentences(t *testing.T, w *world) {
 					return true
 				}
 				want := map[string]bool{}
-				for _, m := range placeholder.FindAllStringSubmatch(english[key], -1) {
+				for _, m := range placeholder.FindAllStringSubmatch(string(english[key]), -1) {
 					want[m[1]] = true
 				}
 				if !maps.Equal(want, values) {

@@ -178,6 +178,8 @@ func wrongValues(t *testing.T) map[string][]string {
 
 		"ORCHESTRATOR_TOOL_MANIFEST_PATH": {dir},
 		"MCP_SERVERS":                     {filepath.Join(dir, "none")},
+
+		"SITE_DESCRIPTIONS_PER_DAY": {"-1", "many"},
 	}
 }
 

@@ -100,9 +100,23 @@ type Block struct {
 	IsError   bool            `json:"is_error,omitempty"`
 	Thinking  string          `json:"thinking,omitempty"`
 	Signature string          `json:"signature,omitempty"`
+	Source    *Source         `json:"source,omitempty"`
 	Cache     *struct {
 		Type string `json:"type"`
 	} `json:"cache_control,omitempty"`
+}
+
+// Source is the picture of a block.
+type Source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
+}
+
+// shows reports whether a source is a picture of the type that it says.
+func (s *Source) shows() bool {
+	types := []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
+	return s != nil && s.Type == "base64" && slices.Contains(types, s.MediaType) && http.DetectContentType(s.Data) == s.MediaType
 }
 
 // signed is the signature of what the model thought; only with it the API takes a thought back.
@@ -239,6 +253,7 @@ func checkMessages(messages []Message) (heard []agent.Result, err error) {
 		for j, b := range blocks {
 			switch {
 			case b.Type == "text" && m.Role == "user" && b.Text != "" && len(open) == 0, b.Type == "text" && m.Role == "assistant" && b.Text != "":
+			case b.Type == "image" && m.Role == "user" && len(open) == 0 && b.Source.shows():
 			case b.Type == "thinking" && m.Role == "assistant":
 				if b.Signature != signed {
 					return nil, fmt.Errorf("messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)

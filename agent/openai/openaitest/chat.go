@@ -53,7 +53,7 @@ type ChatRequest struct {
 // ChatMessage is a message of a request.
 type ChatMessage struct {
 	Role      string `json:"role"`
-	Content   string `json:"content"`
+	Content   any    `json:"content"` // text, or parts of a person's message
 	ToolCalls []struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
@@ -182,11 +182,12 @@ func checkChat(r ChatRequest) (heard []agent.Result, err error) {
 		switch {
 		case m.Role == "tool" && open[m.ToolCallID]:
 			delete(open, m.ToolCallID)
-			heard = append(heard, agent.Result{CallID: m.ToolCallID, Text: m.Content})
+			text, _ := m.Content.(string)
+			heard = append(heard, agent.Result{CallID: m.ToolCallID, Text: text})
 			continue
 		case len(open) > 0:
 			return nil, errors.New("an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'")
-		case m.Role == "system" && i == 0, m.Role == "user" && m.Content != "", m.Role == "assistant":
+		case m.Role == "system" && i == 0, m.Role == "user" && said(m.Content, "text", "image_url"), m.Role == "assistant":
 		default:
 			return nil, fmt.Errorf("messages[%d]: a message of %q does not belong here", i, m.Role)
 		}

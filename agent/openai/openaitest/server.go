@@ -3,6 +3,7 @@
 package openaitest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -221,7 +223,7 @@ func checkInput(items []Item) (heard []agent.Result, err error) {
 	calls, answered := map[string]bool{}, map[string]bool{}
 	for i, item := range items {
 		switch {
-		case (item.Type == "" || item.Type == "message") && slices.Contains([]string{"user", "assistant", "system", "developer"}, item.Role) && item.Content != nil && item.Content != "":
+		case (item.Type == "" || item.Type == "message") && slices.Contains([]string{"user", "assistant", "system", "developer"}, item.Role) && said(item.Content, "input_text", "input_image"):
 			heard = nil
 		case item.Type == "reasoning" && item.Encrypted == sealed && i+1 < len(items) && items[i+1].Type != "function_call_output":
 			heard = nil
@@ -242,6 +244,45 @@ func checkInput(items []Item) (heard []agent.Result, err error) {
 		}
 	}
 	return heard, nil
+}
+
+// said reports whether the content of a message is a text, or parts that are texts and whole pictures, of the types that an API has for them.
+func said(content any, text, image string) bool {
+	parts, are := content.([]any)
+	if !are {
+		return content != nil && content != ""
+	}
+	for _, p := range parts {
+		part, _ := p.(map[string]any)
+		switch part["type"] {
+		case image:
+			if !isPicture(addressIn(part, image)) {
+				return false
+			}
+		case text, "output_text": // the latter of an answer that comes back
+		default:
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// addressIn is the address of a picture: a text, in chat completions within an object.
+func addressIn(part map[string]any, kind string) string {
+	if kind == "image_url" {
+		within, _ := part["image_url"].(map[string]any)
+		address, _ := within["url"].(string)
+		return address
+	}
+	address, _ := part["image_url"].(string)
+	return address
+}
+
+// isPicture reports whether an address has a picture of the type that it says.
+func isPicture(address string) bool {
+	kind, data, _ := strings.Cut(strings.TrimPrefix(address, "data:"), ";base64,")
+	content, err := base64.StdEncoding.DecodeString(data)
+	return err == nil && strings.HasPrefix(kind, "image/") && http.DetectContentType(content) == kind
 }
 
 func refuse(w http.ResponseWriter, status int, kind, code, message string) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -23,6 +24,7 @@ type card struct {
 		Promise billing.NanoUSD `json:"promiseNanoUsd"`
 		Preview struct {
 			Message string            `json:"message"`
+			Said    said.Text         `json:"said"`
 			Touches []registry.Touch  `json:"touches"`
 			Changes []registry.Change `json:"changes"`
 			Untold  int               `json:"untold"`
@@ -50,8 +52,8 @@ func (p part) cost() billing.NanoUSD {
 
 // show tells what a call would do, where its provider says so.
 func (t *printer) show(c card) {
-	if c.Summary.Preview.Message != "" {
-		fmt.Fprintf(t.out, "    %s\n", c.Summary.Preview.Message)
+	if asked := words.Asked(t.say, registry.Preview{Message: c.Summary.Preview.Message, Said: c.Summary.Preview.Said}); asked != "" {
+		fmt.Fprintf(t.out, "    %s\n", asked)
 	}
 	for _, touched := range c.Summary.Preview.Touches {
 		fmt.Fprintf(t.out, "    • %q\n", touched.Label()) // quoted: a model's words move no cursor

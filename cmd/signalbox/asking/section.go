@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/agent/questions"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -57,11 +59,19 @@ func latest(ctx context.Context, store *questions.Store) (console.Table, error) 
 	}
 	list, err := store.Recent(ctx, reportLatest)
 	for _, q := range list {
-		row := cells(q.CreatedAt.UTC().Format(time.DateTime), q.AccountID, q.Platform, short(q.Text), ended(q), count(q.Tokens), q.Cost.String(), q.Charged.String())
+		row := cells(q.CreatedAt.UTC().Format(time.DateTime), who(q), q.Platform, short(q.Text), ended(q), count(q.Tokens), q.Cost.String(), q.Charged.String())
 		row.Cells[3].Link = pages.QuestionPath(q.ID)
 		t.Rows = append(t.Rows, row)
 	}
 	return t, err
+}
+
+// who is whose question it is.
+func who(q questions.Question) string {
+	if q.AccountID == uuid.Nil.String() {
+		return "(the house)"
+	}
+	return q.AccountID
 }
 
 func cells(texts ...string) (row console.Row) {

@@ -58,6 +58,7 @@ type Config struct {
 	Limits                    users.Limits // of accounts that have no others
 	RequestRate               int
 	TokensPerDay              int // of each account's questions
+	SeenPerDay                int // pictures of sites that a model describes; 0: none
 	AskPerQuestion, AskPerDay billing.NanoUSD
 	Rates                     billing.ModelRates // of models' tokens
 	Proxies                   []netip.Prefix

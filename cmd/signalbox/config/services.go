@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
@@ -149,6 +150,8 @@ func (c *Config) checkKnowledge(p *problems) {
 func (c *Config) checkContent(p *problems) {
 	info, err := os.Stat(c.ContentDir)
 	p.unless(c.ContentDir == "" || err == nil && info.IsDir(), "CONTENT_DIR", c.ContentDir, "a folder that exists")
+	c.SeenPerDay, err = strconv.Atoi(c.SiteSeen)
+	p.unless(err == nil && c.SeenPerDay >= 0, "SITE_DESCRIPTIONS_PER_DAY", c.SiteSeen, "a whole number of pictures, 0 for none")
 	u, ok := HTTPURL("http://" + c.SiteHost)
 	p.unless(c.SiteHost == "" || ok && u.Path == "" && u.Host == c.SiteHost, "SITE_HOST", c.SiteHost, "a host, perhaps with a port, such as www.example.com")
 	p.unless(c.SiteHost == "" || c.Public == nil || !strings.EqualFold(c.SiteHost, c.Public.Host), "SITE_HOST", c.SiteHost, "another host than that of PUBLIC_URL")

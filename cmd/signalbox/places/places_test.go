@@ -238,6 +238,16 @@ func TestMoveChat(t *testing.T) {
 	}
 }
 
+// site expects the site with a slug to be on at a place.
+func (h house) site(place, want string) {
+	h.Helper()
+	var slug string
+	err := h.pool.QueryRow(h.Context(), `SELECT slug FROM sites WHERE place = $1 AND off_since IS NULL`, place).Scan(&slug)
+	if err != nil || slug != want {
+		h.Errorf("%s has the site %q, want %q, %v", place, slug, want, err)
+	}
+}
+
 // TestWhatBeganMeanwhile is a group whose members were faster under the new id than what was kept under the former one.
 func TestWhatBeganMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -272,8 +282,20 @@ func TestWhatBeganMeanwhile(t *testing.T) {
 	}
 	h.exec(`INSERT INTO place_preferences (platform, kind, place, tool_id, field, value) VALUES ('telegram', 'chat', $1, 'a', 'b', '1'), ('telegram', 'chat', $1, 'a', 'c', '1'), ('telegram', 'chat', $2, 'a', 'b', '2')`, former, present)
 
+	h.exec(`INSERT INTO sites (slug, title, platform, place, off_since) VALUES ('ours', 'Ours', 'telegram', $1, now())`, former)
+	h.exec(`INSERT INTO sites (slug, title, platform, place) VALUES ('ours-2', 'Ours', 'telegram', $1)`, present)
+
 	h.move()
 	h.move()
+	h.site(present, "ours") // and on, as the blank one was
+	h.exec(`INSERT INTO sites (slug, title, platform, place) VALUES ('ours-0', 'Ours', 'telegram', $1)`, former)
+	h.move()
+	h.site(present, "ours-0")
+	h.exec(`INSERT INTO site_pages (site_id, slug, name) SELECT id, 'start', 'Start' FROM sites WHERE slug = 'ours-0'`)
+	h.exec(`INSERT INTO sites (slug, title, platform, place) VALUES ('ours-3', 'Ours', 'telegram', $1)`, former)
+	h.move()
+	h.site(present, "ours-0") // which has something by now
+	h.site(former, "ours-3")
 	now := h.wallet(present)
 	if now.ID != older.ID || now.Pays != groups.OnlyGroup || now.Party != older.Party {
 		t.Errorf("the wallet is %+v, want that of before: %+v", now, older)

@@ -111,6 +111,7 @@ type PeopleSettings struct {
 // ContentSettings are about the site that is run from the chat.
 type ContentSettings struct {
 	SiteHost   string `env:"SITE_HOST" placeholder:"HOST" help:"A host of its own for the site, such as www.example.com. Empty: it is below /site/ of the page."`
+	SiteSeen   string `env:"SITE_DESCRIPTIONS_PER_DAY" default:"200" help:"How many pictures that come to sites the connected model describes in a day (UTC), which the house pays; 0: none, they are described by their names."`
 	ContentDir string `env:"CONTENT_DIR" placeholder:"DIR" help:"Folder with own templates of sections (templates/*.html) and an own theme (theme/), see docs/content.md."`
 }
 

@@ -73,7 +73,7 @@ func given(run runs.Run) (said chat.Text) {
 
 // preview tells what a call would do: its provider's line and the titles of what would change.
 func (v Voice) preview(p registry.Preview) chat.Text {
-	said := chat.Plain(chat.Brief(p.Message, longestShown))
+	said := chat.Plain(chat.Brief(words.Asked(v.Voice, p), longestShown))
 	for _, touched := range p.Touches[:min(len(p.Touches), mostTouched)] {
 		said = chat.Lines(said, chat.Plain("• "+chat.Brief(touched.Label(), longestShown)))
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/edit"
+	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -26,7 +28,18 @@ func TestSummaryOfAPreview(t *testing.T) {
 			t.Errorf("it says %q", said)
 		}
 	})
-	t.Run("what would change stands in place of the inputs, with a link to how it is", func(t *testing.T) {
+	t.Run("D96 in the reader's language", func(t *testing.T) {
+		t.Parallel()
+		run := runs.Run{Preview: &registry.Preview{Message: "Delete 5 posts?", Said: said.SiteDeletePosts.With("n", 5)}}
+		c, err := i18n.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := (Voice{c.Voice("ru")}).summary(run).String(); !strings.HasPrefix(said, "Удалить 5 записей?") {
+			t.Errorf("it says %q", said)
+		}
+	})
+	t.Run("what would change stands in place of the inputs, with a link to how it would be", func(t *testing.T) {
 		t.Parallel()
 		run := runs.Run{
 			Tool:   registry.Tool{InputSchema: registry.InputSchema{{Name: "slug", Type: registry.TypeString}, {Name: "content", Type: registry.TypeString, DisplayName: "Text"}}},
@@ -37,7 +50,7 @@ func TestSummaryOfAPreview(t *testing.T) {
 			},
 		}
 		said := english(t).summary(run)
-		if want := "• Mugs\nText › body: … a red blue mug\nstatus: draft published\n… and 2 more\nSee it as it is now\n"; !strings.HasPrefix(said.String(), want) {
+		if want := "• Mugs\nText › body: … a red blue mug\nstatus: draft published\n… and 2 more\nSee how it would look\n"; !strings.HasPrefix(said.String(), want) {
 			t.Errorf("it says %q", said.String())
 		}
 		for style, want := range map[chat.Style]string{chat.StyleGone: "red", chat.StyleNew: "blue"} {

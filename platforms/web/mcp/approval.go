@@ -208,8 +208,8 @@ func card(v i18n.Voice, b runs.Bound, quote billing.Quote) string {
 // told writes what the call would do, as its provider said, with the titles of what would change.
 func told(v i18n.Voice, text *strings.Builder, t registry.Tool, p registry.Preview) {
 	const most = 20
-	if p.Message != "" {
-		text.WriteString("\n" + p.Message)
+	if asked := words.Asked(v, p); asked != "" {
+		text.WriteString("\n" + asked)
 	}
 	for _, touched := range p.Touches[:min(len(p.Touches), most)] {
 		text.WriteString("\n• " + touched.Label())

@@ -28,6 +28,7 @@ type runView struct {
 	Percent   string // empty while no real figure is known
 	RestWords string // how long it will go on, or ""
 	Given     []givenValue
+	Asked     string   // what its provider says that it would do
 	Changes   []change // what it would change, in place of Given while it is asked for
 	Usual     bool     // some of them are as the tool has them
 	Cover     result   // the first result that can be looked at
@@ -81,7 +82,7 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 		return v
 	}
 	if run.Preview != nil {
-		v.Changes = changes(run.Tool, *run.Preview)
+		v.Changes, v.Asked = changes(run.Tool, *run.Preview), words.Asked(voice, *run.Preview)
 	}
 	for _, f := range run.Tool.InputSchema.Ordered() {
 		if value, ok := run.Inputs[f.Name]; ok {

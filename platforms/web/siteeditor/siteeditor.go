@@ -75,8 +75,8 @@ func Handler(cfg Config) (http.Handler, error) {
 // keys are the texts that the scripts say.
 var keys = [...]string{
 	"pages", "posts", "pictures", "newPage", "newPost", "name", "title", "text", "excerpt", "category", "author", "address", "cover", "save", "saved", "publish", "unpublish", "published", "draft",
-	"delete", "deleteAsk", "cancel", "restore", "history", "up", "down", "move", "addSection", "preview", "upload", "results", "description", "newer", "yours", "theirs", "keepMine", "takeTheirs", "none", "pick",
-	"publishAt", "failed", "noRole", "add", "remove", "moved", "site", "language", "ownLanguage", "addLanguage", "removeLanguage",
+	"delete", "deleteAsk", "cancel", "restore", "history", "up", "down", "move", "addSection", "preview", "upload", "results", "description", "byModel", "byName", "newer", "yours", "theirs", "keepMine", "takeTheirs", "none", "pick",
+	"publishAt", "failed", "noRole", "add", "remove", "moved", "site", "language", "ownLanguage", "addLanguage", "removeLanguage", "whole", "about", "menu", "addToMenu",
 }
 
 // show sends the page in the language of who reads it.

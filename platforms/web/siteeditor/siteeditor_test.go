@@ -68,6 +68,7 @@ func newDesk(t *testing.T, account string) *desk {
 		return ref, err
 	}})
 	mux.Handle(siteeditor.Root, editor)
+	mux.Handle("/api/site", api)
 	mux.Handle("/api/site/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Header.Get("X-CSRF-Token") != "token" {
 			t.Errorf("%s %s came without the page's token", r.Method, r.URL)
@@ -138,7 +139,7 @@ func TestEditorInABrowser(t *testing.T) {
 	t.Parallel()
 	t.Run("a page is written, previewed, reordered, published and restored", func(t *testing.T) {
 		t.Parallel()
-		d := newDesk(t, contenttest.Editor)
+		d := newDesk(t, contenttest.Operator)
 		page := d.Page("story")
 		one := d.Section(page, "richText", object{"body": "First words."})
 		d.Section(page, "quote", object{"text": "Second words."})
@@ -177,6 +178,17 @@ func TestEditorInABrowser(t *testing.T) {
 		}
 		browsertest.Becomes(t, ctx, `document.querySelector('[data-id="`+one+`"] textarea[name=body]')?.value === 'First words.'`)
 		if page := d.visitors("story"); !strings.Contains(page, "First words.") {
+			t.Errorf("visitors see %s", page)
+		}
+		press(t, ctx, ".tabs", "Title and menu")
+		write(t, ctx, "input[name=title]", "The pottery")
+		press(t, ctx, "#work .head", "Save")
+		browsertest.Becomes(t, ctx, `document.getElementById('told').textContent === 'Saved.'`)
+		press(t, ctx, "#work", "Add to the menu")
+		browsertest.Becomes(t, ctx, `document.querySelector('#menu li span')?.textContent === 'Story'`)
+		browsertest.Accessible(t, ctx, "editor of the site as a whole")
+		browsertest.Shot(t, ctx, "site-editor-whole")
+		if page := d.visitors(""); !strings.Contains(page, "The pottery") || !strings.Contains(page, `<a href="/site/story">`) {
 			t.Errorf("visitors see %s", page)
 		}
 	})
@@ -222,7 +234,7 @@ func TestEditorInABrowser(t *testing.T) {
 		press(t, ctx, ".tabs", "Pictures")
 		press(t, ctx, "#work", "From my results")
 		press(t, ctx, "#work", "Put it into the site")
-		browsertest.Becomes(t, ctx, `document.querySelectorAll('.pictures li input[name=description]').length === 1`)
+		browsertest.Becomes(t, ctx, `document.querySelectorAll('.pictures li textarea[name=description]').length === 1`)
 		if images := d.Items("getImage", object{"all": true}); len(images) != 1 || images[0]["id"] != d.made {
 			t.Errorf("the site has %v", images)
 		}

@@ -101,6 +101,7 @@ func (l links) root() string {
 func (l links) Page(slug string) string              { return l.root() + slug }
 func (l links) Entry(collection, slug string) string { return l.root() + collection + "/" + slug }
 func (l links) Preview(kind, id string) string       { return l.root() + "preview/" + kind + "/" + id }
+func (l links) Proposed(link, _ string) string       { return link }
 
 // Object is a JSON object.
 type Object = map[string]any

@@ -14,7 +14,7 @@ import (
 
 // linkForm finds the addresses in pages, and pictureForm those of pictures in sizes.
 var (
-	linkForm    = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
+	linkForm    = regexp.MustCompile(`(?:href|src|content)="([^"]+)"`)
 	pictureForm = regexp.MustCompile(`(?:srcset="|, )([^ "]+) \d+w`)
 )
 

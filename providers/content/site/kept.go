@@ -18,6 +18,7 @@ type page struct {
 	tag    string
 	length string
 	keep   bool // the same for all visitors
+	title  string
 }
 
 func newPage(status int, kind string, body []byte) *page {

@@ -28,12 +28,15 @@ func (v *view) show(ctx context.Context, status int, p shown) (*page, error) {
 	}
 	for _, c := range collections {
 		if c.Kind == store.KindPost {
-			p.Feeds = append(p.Feeds, feedLink{c.Title, v.path(v.locale, c.Slug, "feed.xml")})
+			p.Feeds = append(p.Feeds, feedLink{c.Title, v.path(v.locale, c.Slug, "feed.xml"), v.path(v.locale, c.Slug, "atom.xml")})
 		}
 	}
 	p.Language, p.Site, p.Home, p.Search = v.language(), v.name(), v.path(v.locale, ""), v.path(v.locale, "search")
 	p.Icon = v.server.icon
 	p.Style, p.Draft, p.Words = v.server.bundle.Address("style.css"), v.draft, map[string]string{}
+	if p.Image == "" && !p.NoIndex && !v.draft {
+		p.Image = v.server.cardOf(p.Canonical)
+	}
 	if p.Description == "" && p.Kind == "page" {
 		p.Description = v.site.Description
 	}
@@ -45,7 +48,7 @@ func (v *view) show(ctx context.Context, status int, p shown) (*page, error) {
 		return nil, fmt.Errorf("the theme's layout.html: %w", err)
 	}
 	made := newPage(status, "text/html; charset=utf-8", out.Bytes())
-	made.keep = !v.draft
+	made.keep, made.title = !v.draft, p.Title
 	return made, nil
 }
 

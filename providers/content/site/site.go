@@ -29,7 +29,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Config wires a Server. All but Theme, Works, Editor, SignIn, Logger and Now are required.
+// Config wires a Server. All but Theme, Works, Card, Rehearse, Editor, SignIn, Logger and Now are required.
 type Config struct {
 	Store     *store.Store
 	Slug      string // of the site
@@ -48,6 +48,11 @@ type Config struct {
 	Member func(ctx context.Context) bool
 	// Works reports whether the visitor has a role in the site of a group; nil: nobody has.
 	Works func(ctx context.Context, slug string) bool
+	// Card draws a picture that stands for a page without one, by its title and the name of its site, as PNG; nil: such pages have none.
+	Card func(ctx context.Context, title, site string) ([]byte, error)
+	// Rehearse carries out a call that waits for its owner's word, see content.Proposal, in a store of changes that are taken back; an error where
+	// there is none. nil: drafts are shown as they are.
+	Rehearse func(ctx context.Context, proposal string, in *store.Store) error
 	// Editor is the origin of the pages that may show drafts in a frame, where it is another than the site's own.
 	Editor string
 	// SignIn is the address of the page where visitors sign in; "next" is added.
@@ -126,6 +131,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.media(w, r, below)
 	case first == "preview" && below != "":
 		s.preview(w, r, below)
+	case first == "card" && s.cfg.Card != nil && strings.HasSuffix(below, ".png"):
+		s.answer(w, r, path, func(ctx context.Context, v *view) (*page, error) {
+			return v.card(ctx, strings.TrimSuffix(below, ".png"), r)
+		})
 	case path == "search":
 		s.answer(w, r, "search", func(ctx context.Context, v *view) (*page, error) { return v.search(ctx, r.URL.Query().Get("q")) })
 	default:

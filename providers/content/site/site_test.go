@@ -2,7 +2,9 @@ package site_test
 
 import (
 	"context"
+	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/clocktest"
+	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/providers/content/site"
 	"github.com/signalbox/signalbox/providers/content/store"
@@ -229,6 +232,120 @@ func TestPosts(t *testing.T) {
 	})
 }
 
+func drawsCards(c *site.Config) {
+	c.Card = func(_ context.Context, title, site string) ([]byte, error) { return []byte(title + " of " + site), nil }
+}
+
+func TestCards(t *testing.T) {
+	t.Parallel()
+	p := newPublic(t, drawsCards)
+	p.Section(p.Page("about"), "richText", object{"body": "Words."}, live)
+	p.Section(p.Page("pictured"), "imageText", object{"image": p.Image("mug.png", 1)}, live)
+	p.Section(p.Page("inner", object{"meta": object{"access": "members"}}), "richText", object{"body": "x"}, live)
+	p.Section(p.Page("draft"), "richText", object{"body": "x"})
+	p.Do("updatePage", object{"id": p.Items("getPage", object{"slug": "about"})[0]["id"], "locale": "de", "name": "Über uns", "status": "published"})
+	t.Run("what has no picture has a card with its title, in its language", func(t *testing.T) {
+		p.shows("/site/about", `property="og:image" content="https://bot.example/site/card/about.png"`)
+		p.shows("/site/de/about", `property="og:image" content="https://bot.example/site/card/de/about.png"`)
+		p.shows("/site/", `property="og:image" content="https://bot.example/site/card/blog.png"`) // which it shows as long as there is no home
+		p.shows("/site/pictured", "/site/media/", "not", "/site/card/")
+		for path, want := range map[string]string{"about": "about of bot.example", "de/about": "Über uns of bot.example", "-": "Blog of bot.example"} {
+			w := p.get("/site/card/" + path + ".png")
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/png" || !strings.EqualFold(w.Body.String(), want) {
+				t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+			}
+		}
+	})
+	t.Run("what not everybody sees has none", func(t *testing.T) {
+		p.member = true
+		for _, path := range []string{"inner", "draft", "nowhere", "../site/about", ""} {
+			if w := p.get("/site/card/" + path + ".png"); w.Code == http.StatusOK {
+				t.Errorf("%s has a card: %s", path, w.Body)
+			}
+		}
+		p.shows("/site/inner", "not", "og:image")
+	})
+}
+
+// TestProposals has calls wait for their owner's word.
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	waiting := map[string]registry.Call{}
+	var p *public
+	p = newPublic(t, func(c *site.Config) {
+		c.Rehearse = func(ctx context.Context, proposal string, in *store.Store) error {
+			call, waits := waiting[proposal]
+			if !waits {
+				return errors.New("nothing waits")
+			}
+			return p.Rehearse(ctx, in, call)
+		}
+	})
+	about := p.Page("about")
+	hero := p.Section(about, "hero", object{"heading": "Hello"}, object{"status": "published"})
+	p.Do("createPost", object{"collectionSlug": "blog", "slug": "mugs", "title": "New mugs", "content": object{"body": "Red ones."}})
+	mugs := p.Items("getPost", object{"slug": "mugs"})[0]["id"].(string)
+	// proposed lets a call wait, and gives the path at which its draft is shown.
+	proposed := func(kind, id, tool string, inputs object) (path, name string) {
+		t.Helper()
+		call, err := p.Prepare(contenttest.Operator, tool, inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look, err := p.Preview(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Preview, name = &look, content.Proposal(call)
+		waiting[name] = call
+		link, err := url.Parse(p.site.Proposed(p.site.Preview(kind, id), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return link.RequestURI(), name
+	}
+	t.Run("a draft is shown as it would be, while that waits, and nothing is changed", func(t *testing.T) {
+		path, name := proposed("entry", mugs, "updatePost", object{"slug": "mugs", "title": "Blue mugs", "content": object{"body": "Blue *ones*."}})
+		p.shows(path, "Blue mugs", "Blue <em>ones</em>.", "This is a preview", "not", "Red ones.")
+		p.shows(p.path("entry", mugs), "New mugs", "Red ones.", "not", "Blue")
+		if post := p.Items("getPost", object{"slug": "mugs"})[0]; post["title"] != "New mugs" || post["version"] != json.Number("1") {
+			t.Errorf("the post is %v", post)
+		}
+		delete(waiting, name)
+		p.shows(path, "Red ones.", "not", "Blue")
+	})
+	t.Run("sections too, those that are new and those in another language", func(t *testing.T) {
+		path, _ := proposed("page", about, "createSection", object{"pageId": about, "templateKey": "richText", "content": object{"body": "A new one."}})
+		p.shows(path, "Hello", "A new one.")
+		path, _ = proposed("page", about, "updateSection", object{"pageSectionId": hero, "locale": "de", "content": object{"heading": "Hallo"}})
+		p.shows(path+"&locale=de", "Hallo")
+		p.shows("/site/about", "Hello", "not", "A new one.", "Hallo")
+	})
+	t.Run("what was changed since is shown as it is", func(t *testing.T) {
+		path, _ := proposed("page", about, "updateSection", object{"pageSectionId": hero, "content": object{"heading": "Good day"}})
+		p.shows(path, "Good day", "not", "Hello")
+		p.Do("updateSection", object{"pageSectionId": hero, "content": object{"heading": "Welcome"}})
+		p.shows(path, "Welcome", "not", "Good day")
+	})
+	t.Run("nobody sees it by another link", func(t *testing.T) {
+		path, name := proposed("entry", mugs, "updatePost", object{"slug": "mugs", "title": "Secret mugs"})
+		p.shows(path, "Secret mugs")
+		p.shows(p.path("entry", mugs)+"&of="+name, "New mugs", "not", "Secret")
+		p.shows(strings.Replace(path, "by=", "by=0", 1), "New mugs", "not", "Secret")
+		p.missing(strings.Replace(path, "sig=", "sig=0", 1))
+	})
+}
+
+// path is where the draft of something is shown as it is.
+func (p *public) path(kind, id string) string {
+	p.t.Helper()
+	link, err := url.Parse(p.site.Preview(kind, id))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return link.RequestURI()
+}
+
 func TestPreviews(t *testing.T) {
 	t.Parallel()
 	clock := clocktest.NewManual(time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
@@ -386,7 +503,7 @@ func TestRobots(t *testing.T) {
 
 func TestExport(t *testing.T) {
 	t.Parallel()
-	p := newPublic(t)
+	p := newPublic(t, drawsCards)
 	p.Section(p.Page("home"), "latestPosts", object{}, live)
 	p.Section(p.Page("alone"), "imageText", object{"image": p.Image("mug.png", 1)}, live) // nothing links to it
 	p.Section(p.Page("inner", object{"meta": object{"access": "members"}}), "richText", object{"body": "x"}, live)
@@ -402,7 +519,7 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "404.html", "alone/index.html", "blog/index.html", "blog-page-2/index.html", "blog/post-0/index.html", "blog/feed.xml", "sitemap.xml", "robots.txt"} {
+	for _, name := range []string{"index.html", "404.html", "alone/index.html", "blog/index.html", "blog-page-2/index.html", "blog/post-0/index.html", "blog/feed.xml", "blog/atom.xml", "card/-.png", "card/blog/post-0.png", "sitemap.xml", "robots.txt"} {
 		if files[name] == "" {
 			t.Errorf("there is no %s", name)
 		}

@@ -9,6 +9,9 @@ import (
 //go:embed theme
 var theme embed.FS
 
+// Theme is the theme that comes with the program, as an own one is laid out: theme/layout.html, theme/style.css, theme/icon.svg.
+func Theme() fs.FS { return theme }
+
 // themed reads files of the operator's theme, or else of the one that comes with the program.
 type themed struct{ own fs.FS }
 

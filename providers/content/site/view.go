@@ -60,7 +60,8 @@ type shown struct {
 	Words       map[string]string
 }
 
-type feedLink struct{ Title, URL string }
+// feedLink is a feed: URL is that of RSS, Atom that of Atom.
+type feedLink struct{ Title, URL, Atom string }
 
 type menuItem struct {
 	Label, URL string // URL is empty where it leads nowhere

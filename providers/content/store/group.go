@@ -32,7 +32,7 @@ func (s *Store) OfGroup(ctx context.Context, g Group) (Site, error) {
 }
 
 // taken are slugs that mean something else below the house's start.
-var taken = []string{"static", "media", "preview", "search", "home", House}
+var taken = []string{"static", "media", "preview", "card", "search", "home", House}
 
 // shortest is how long the slug of a group's site is at least: shorter ones are languages.
 const shortest = 4
@@ -147,10 +147,23 @@ func (s *Store) Sites(ctx context.Context, account string) ([]Site, error) {
 	return sites, nil
 }
 
-// MoveChat gives the site of a chat to the id under which its platform goes on with it, unless that has switched on one of its own meanwhile: then the
-// older one stays where it is, for operators.
+// MoveChat gives the site of a chat to the id under which its platform goes on with it. One that was switched on there meanwhile gives way as long
+// as nobody has made anything in it: it is hidden, and the older one is on as it was. Where it has something, it is the group's from now on, and the
+// older one stays at its address, for its owner and who else has a role there by account.
 func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
 	_, err := tx.Exec(ctx, `
+		WITH blank AS (
+			SELECT t.id, t.off_since FROM sites t WHERE t.platform = $1 AND t.place = $3
+				AND EXISTS (SELECT FROM sites f WHERE f.platform = $1 AND f.place = $2)
+				AND NOT EXISTS (SELECT FROM site_pages WHERE site_id = t.id)
+				AND NOT EXISTS (SELECT FROM site_entries WHERE site_id = t.id)
+				AND NOT EXISTS (SELECT FROM site_images WHERE site_id = t.id)),
+		hidden AS (UPDATE sites t SET place = $3 || ' gave way ' || t.id, off_since = coalesce(t.off_since, now()), version = t.version + 1 FROM blank WHERE t.id = blank.id)
+		UPDATE sites f SET off_since = blank.off_since FROM blank WHERE f.platform = $1 AND f.place = $2`, platform, from, to)
+	if err != nil {
+		return fmt.Errorf("hide the blank site of the %s chat %s: %w", platform, to, err)
+	}
+	_, err = tx.Exec(ctx, `
 		UPDATE sites SET place = $3, version = version + 1
 		WHERE platform = $1 AND place = $2 AND NOT EXISTS (SELECT FROM sites t WHERE t.platform = $1 AND t.place = $3)`, platform, from, to)
 	if err != nil {

@@ -22,7 +22,7 @@ type Revision struct {
 // reverted are the columns that Revert brings back, by kind. Where something stands, and whether visitors see it, stays as it is.
 var reverted = map[string][]string{
 	"page": {"slug", "name", "indexing", "meta"}, "section": {"content"}, "entry": {"slug", "title", "content", "author", "excerpt", "category"},
-	"translation": {"title", "about", "content"}, "navItem": {"label"}, "image": {"description", "tags", "categories", "words"},
+	"translation": {"title", "about", "content"}, "navItem": {"label"}, "image": {"description", "tags", "categories", "words", "described_by"},
 }
 
 // History lists the versions of something, the latest first. kind is page, section, entry, translation, navItem or image.

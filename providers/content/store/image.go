@@ -25,6 +25,7 @@ type Image struct {
 	Description string         `db:"description" json:"description"`
 	Tags        []string       `db:"tags" json:"tags"`
 	Categories  []string       `db:"categories" json:"categories"`
+	DescribedBy DescribedBy    `db:"described_by" json:"describedBy,omitempty"`
 	Status      string         `db:"status" json:"status"`
 	Origin      string         `db:"origin" json:"origin,omitempty"`           // the prompt and the tool that made it
 	Attribution map[string]any `db:"attribution" json:"attribution,omitempty"` // the credit to show with it
@@ -33,11 +34,23 @@ type Image struct {
 	CreatedAt   time.Time      `db:"created_at" json:"createdAt"`
 	// Words is what the picture is found by.
 	Words string `db:"-" json:"-"`
+	// Unseen has PutImage note that a model is to look at it.
+	Unseen bool `db:"-" json:"-"`
 }
+
+// DescribedBy tells where the description and the tags of an image are from; empty: nobody knows, it came before that was kept.
+type DescribedBy string
+
+// What describes images.
+const (
+	ByName  DescribedBy = "name"  // its file's name, and the prompt and tool that made it
+	ByModel DescribedBy = "model" // a model that looked at it
+	Given   DescribedBy = "given" // somebody wrote them
+)
 
 const selectImages = `
 	SELECT 'asset:' || i.hash AS id, i.filename, a.mime, coalesce(a.width, 0) AS width, coalesce(a.height, 0) AS height, a.size,
-		i.description, i.tags, i.categories, i.status, i.origin, i.attribution, i.session_id, i.version, i.created_at
+		i.description, i.tags, i.categories, coalesce(i.described_by, '') AS described_by, i.status, i.origin, i.attribution, i.session_id, i.version, i.created_at
 	FROM site_images i JOIN assets a ON a.hash = i.hash WHERE i.site_id = $1`
 
 // ImageQuery says which images: the one of ID, those that Words find (best first), or all, newest first.
@@ -86,9 +99,12 @@ func (c Content) Images(ctx context.Context, q ImageQuery) ([]Image, error) {
 func (c Content) PutImage(ctx context.Context, i Image) error {
 	return c.write(ctx, "add an image", func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
-			INSERT INTO site_images (site_id, hash, filename, description, tags, categories, origin, attribution, session_id, words)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_tsvector('english', $10)) ON CONFLICT DO NOTHING`,
-			c.site, strings.TrimPrefix(i.ID, assetScheme), i.Filename, i.Description, notNil(i.Tags), notNil(i.Categories), i.Origin, i.Attribution, i.SessionID, i.Words)
+			WITH added AS (
+				INSERT INTO site_images (site_id, hash, filename, description, tags, categories, origin, attribution, session_id, words, described_by)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_tsvector('english', $10), nullif($11, '')) ON CONFLICT DO NOTHING RETURNING site_id, hash)
+			INSERT INTO site_image_looks (site_id, hash) SELECT site_id, hash FROM added WHERE $12`,
+			c.site, strings.TrimPrefix(i.ID, assetScheme), i.Filename, i.Description, notNil(i.Tags), notNil(i.Categories), i.Origin, i.Attribution, i.SessionID, i.Words,
+			string(i.DescribedBy), i.Unseen)
 		return err
 	})
 }
@@ -105,8 +121,8 @@ func (c Content) UpdateImage(ctx context.Context, id string, change func(*Image)
 		if err := change(&i); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE site_images SET description = $3, tags = $4, categories = $5, words = to_tsvector('english', $6) WHERE site_id = $1 AND hash = $2`,
-			c.site, strings.TrimPrefix(id, assetScheme), i.Description, notNil(i.Tags), notNil(i.Categories), i.Words)
+		_, err = tx.Exec(ctx, `UPDATE site_images SET description = $3, tags = $4, categories = $5, words = to_tsvector('english', $6), described_by = nullif($7, '') WHERE site_id = $1 AND hash = $2`,
+			c.site, strings.TrimPrefix(id, assetScheme), i.Description, notNil(i.Tags), notNil(i.Categories), i.Words, string(i.DescribedBy))
 		return err
 	})
 }

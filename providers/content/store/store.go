@@ -29,12 +29,30 @@ var ErrNotFound = errors.New("there is no such thing in this site")
 
 // Store finds sites and who works on them.
 type Store struct {
-	pool    *pgxpool.Pool
+	pool    database
 	changes atomic.Int64
 }
 
 // New returns a Store.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+
+// database is a pool, or a transaction.
+type database interface {
+	querier
+	Begin(ctx context.Context) (pgx.Tx, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Rehearse gives do a Store that changes what this one has, seen by nobody else, and takes all of it back afterwards. It is for one goroutine.
+func (s *Store) Rehearse(ctx context.Context, do func(*Store) error) error {
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("rehearse: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // a connection that is lost has nothing to take back
+	return do(&Store{pool: tx})
+}
 
 // Changes counts what this process has changed: who keeps something that was made of contents looks again when it differs. What other
 // processes change is told by Site.Version.
@@ -42,7 +60,7 @@ func (s *Store) Changes() int64 { return s.changes.Load() }
 
 // Content is what is in one site, changed in the name of one account.
 type Content struct {
-	pool    *pgxpool.Pool
+	pool    database
 	site    string // id
 	by      string // account; empty: nobody's
 	changes *atomic.Int64

@@ -1,13 +1,14 @@
 // The site's editor: a list of things on the left, the one that is worked on in the middle, what visitors would see on the right.
 import { ask, items, say, site } from "./api.js";
 import { choice, deed, field, make, tell } from "./parts.js";
+import { whole } from "./whole.js";
 
 const things = document.getElementById("things");
 const work = document.getElementById("work");
 const seen = document.getElementById("seen");
 const preview = document.getElementById("preview");
 
-const kinds = { pages: "pages", posts: "posts", pictures: "media" };
+const kinds = { pages: "pages", posts: "posts", pictures: "media", whole: "" }; // the site as a whole is no list
 let kind = "pages";
 let templates = new Map();
 let pictures = [];
@@ -21,7 +22,7 @@ function look(address) {
 }
 
 async function list() {
-  const all = await items(kinds[kind]);
+  const all = kinds[kind] ? await items(kinds[kind]) : [];
   const tabs = Object.keys(kinds).map((k) => make("button", { type: "button", "aria-pressed": String(k === kind), onclick: () => { kind = k; begin(); } }, say[k]));
   const rows = kind === "pictures" ? [] : all.map((one) => {
     const button = deed(one.name || one.title, async () => {
@@ -36,7 +37,7 @@ async function list() {
 }
 
 function adding() {
-  if (kind === "pictures") return [];
+  if (kind === "pictures" || kind === "whole") return [];
   const label = kind === "pages" ? say.newPage : say.newPost;
   const name = field("new", label, "text", "");
   return [make("form", { onsubmit: async (event) => {
@@ -299,7 +300,7 @@ async function openPost(slug, locale = "") {
   const change = () => {
     const cover = inputs.cover.read();
     const made = { title: inputs.title.read(), category: inputs.category.read() ?? "", author: inputs.author.read() ?? "", content: { body: inputs.body.read() ?? "" } };
-    if (cover !== (post.featuredImage ?? null)) made.content.cover = cover ? { url: cover, alt: made.title } : null;
+    if (cover !== (post.featuredImage ?? null)) made.content.cover = cover ? { url: cover, alt: pictures.find((one) => one.id === cover)?.description || made.title } : null;
     const due = inputs.publishAt?.read() ?? null;
     if (inputs.publishAt && due !== local(post.publishAt)) Object.assign(made, { publishAt: due && new Date(due).toISOString(), confirmed: true });
     return made;
@@ -372,14 +373,20 @@ async function openPictures() {
     }
   } });
   const rows = pictures.map((one) => {
-    const words = field("description", say.description, "text", one.description);
-    return make("li", {}, make("img", { src: one.url, alt: one.description ?? "", loading: "lazy" }), words, make("div", { className: "row" },
+    const words = field("description", say.description, "markdown", one.description);
+    const from = { model: say.byModel, name: say.byName }[one.describedBy] ?? "";
+    return make("li", {}, make("img", { src: one.url, alt: one.description ?? "", loading: "lazy" }), words, make("small", {}, [from, ...(one.tags ?? [])].filter(Boolean).join(" · ")), make("div", { className: "row" },
       deed(say.save, async () => {
         await ask("PATCH", `media/${encodeURIComponent(one.id)}`, { description: words.read() ?? "" });
         tell(say.saved);
       }), removing(`media/${encodeURIComponent(one.id)}`)));
   });
   work.replaceChildren(make("h2", {}, say.pictures), make("label", {}, say.upload, file), deed(say.results, openResults), make("ul", { className: "pictures" }, ...rows));
+}
+
+async function openWhole() {
+  look("");
+  work.replaceChildren(...(await whole(removing, openWhole)));
 }
 
 // openResults offers the pictures that one's own runs made.
@@ -423,6 +430,7 @@ async function begin() {
     templates = new Map(forms.map((t) => [t.key, t]));
     const all = await list(); // last: what it offers needs the others
     if (kind === "pictures") return await openPictures();
+    if (kind === "whole") return await openWhole();
     work.replaceChildren(...[make("h2", {}, say[kind]), all.length ? "" : make("p", {}, say.none)]);
     look("");
   } catch (error) {
