@@ -131,9 +131,10 @@ func (a *atHome) code() string {
 
 // fakePenpot is a plugin that is paired by a code, and notes what it is to draw.
 type fakePenpot struct {
-	mu     sync.Mutex
-	drawn  []map[string]any
-	images []map[string]any
+	mu       sync.Mutex
+	drawn    []map[string]any
+	pictures map[string]any
+	uploads  int
 }
 
 func (f *fakePenpot) connect(t *testing.T, page, code string) {
@@ -148,24 +149,42 @@ func (f *fakePenpot) connect(t *testing.T, page, code string) {
 		for {
 			var m struct {
 				Source, MessageID, Type string
-				Payload                 struct{ Shapes, Images []map[string]any }
+				Payload                 struct {
+					Shapes   []map[string]any
+					Pictures map[string]any
+				}
 			}
 			if wsjson.Read(context.Background(), conn, &m) != nil {
 				return
 			}
-			ids := map[string]string{}
+			answer := map[string]any{"source": "penpotWizardPlugin", "messageId": m.MessageID, "success": m.Source == "penpotWizardClient"}
 			f.mu.Lock()
-			f.drawn, f.images = m.Payload.Shapes, m.Payload.Images
-			for i, s := range f.drawn {
-				ids[fmt.Sprint(s["id"])] = fmt.Sprint("p", i)
+			switch m.Type {
+			case "GET_FILE":
+				answer["payload"] = map[string]any{"id": "file"}
+			case "UPLOAD_PICTURE":
+				f.uploads++
+				answer["payload"] = map[string]any{"id": "media"}
+			default:
+				f.drawn, f.pictures = m.Payload.Shapes, m.Payload.Pictures
+				ids := map[string]string{}
+				for i, s := range f.drawn {
+					ids[fmt.Sprint(s["id"])] = fmt.Sprint("p", i)
+				}
+				answer["payload"] = map[string]any{"ids": ids}
 			}
 			f.mu.Unlock()
-			ok := m.Source == "penpotWizardClient" && m.Type == "DRAW_SCENE"
-			if wsjson.Write(context.Background(), conn, map[string]any{"source": "penpotWizardPlugin", "messageId": m.MessageID, "success": ok, "message": "not what was expected", "payload": map[string]any{"ids": ids}}) != nil {
+			if wsjson.Write(context.Background(), conn, answer) != nil {
 				return
 			}
 		}
 	}()
+}
+
+func (f *fakePenpot) uploaded() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.uploads
 }
 
 // TestPosterFromWordsToPost is a drawing's whole way: from words, changed by talk and by a model, with a generated picture behind it, to Penpot, a PDF
@@ -239,13 +258,16 @@ func TestPosterFromWordsToPost(t *testing.T) {
 	there.connect(t, page, me.code())
 	sent := me.run("send-to-penpot", map[string]any{"scene": scene}).answer(t)
 	there.mu.Lock()
-	got, pictures := there.drawn, there.images
+	got, pictures, uploads := there.drawn, there.pictures, there.uploads
 	there.mu.Unlock()
 	if len(got) != len(shapes()) || len(sent.Payload["ids"].(map[string]any)) != len(got) || got[0]["type"] != "board" {
 		t.Errorf("Penpot drew %d shapes of %d: %v", len(got), len(shapes()), sent.Payload)
 	}
-	if len(pictures) != 1 || pictures[0]["id"] != shapes()[0].Fills[0].FillImage.ID || pictures[0]["mtype"] != "image/png" {
-		t.Errorf("%d pictures came along to Penpot", len(pictures))
+	if len(pictures) != 1 || pictures[shapes()[0].Fills[0].FillImage.ID] == nil || uploads == 0 {
+		t.Errorf("pictures %v came along to Penpot in %d parts", pictures, uploads)
+	}
+	if me.run("send-to-penpot", map[string]any{"scene": scene}); there.uploaded() != uploads {
+		t.Errorf("sent again, its picture was uploaded again: %d parts, then %d", uploads, there.uploaded())
 	}
 
 	if pdf := me.do("GET", "/api/scenes/"+scene+".pdf", "", ""); !strings.HasPrefix(pdf, "%PDF-") || !strings.HasSuffix(strings.TrimSpace(pdf), "%%EOF") {

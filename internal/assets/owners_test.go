@@ -144,6 +144,7 @@ func TestUsesKnowAllTables(t *testing.T) {
 		"runs.preview",                                  // what a call would change, by its id and title
 		"site_images.attribution", "site_shown.touches", // names, addresses and ids
 		"canvas_scenes.page", "canvas_changes.answer", // the shapes have the references
+		"canvas_penpot_pictures.media",                                                         // Penpot's own files
 		"mission_legs.failure",                                                                 // words
 		"missions.origin_target", "groups.chat", "group_parties.chat", "discord_starts.starts", // where somebody is told, and times
 		"runs.sources", "runs.quote", "runs.receipt", "runs.error", "runs.ticket", "runs.context", "run_copies.ticket",

@@ -52,6 +52,7 @@ var (
 	DocsSourceMissing       = sentence("docsSourceMissing")
 	DocsSourceTaken         = sentence("docsSourceTaken")
 	DrawChart               = sentence("drawChart")
+	DrawChartMany           = sentence("drawChartMany")
 	DrawLineNumber          = sentence("drawLineNumber")
 	DrawLineNumbers         = sentence("drawLineNumbers")
 	DrawLineOption          = sentence("drawLineOption")

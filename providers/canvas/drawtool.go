@@ -211,15 +211,19 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	if err != nil {
 		return registry.Result{}, nothingDrawn(err)
 	}
-	card := map[string]any{"title": s.Title, "text": strings.Join(append([]string{p.Say(ctx, account, "draw.hint")}, picture.Notes...), "\n"), "actions": p.nextActions(ctx, account, s.ID)}
+	text := append([]string{p.Say(ctx, account, "draw.hint")}, picture.Notes...)
+	if picture.Missing != "" {
+		text = append(text, p.Say(ctx, account, "draw.missing")+" "+picture.Missing)
+	}
+	card := map[string]any{"title": s.Title, "text": strings.Join(text, "\n"), "actions": p.nextActions(ctx, account, s.ID)}
 	if links := p.links(s.ID, p.Say(ctx, account, "draw.open")); len(links) > 0 {
 		card["links"] = links
 	}
-	text, err := json.Marshal(card)
+	next, err := json.Marshal(card)
 	if err != nil {
 		return registry.Result{}, err
 	}
-	return registry.Result{Outputs: []registry.Output{s.pictureOutput(picture), {Name: "next", Type: "text", Text: string(text)}}}, nil
+	return registry.Result{Outputs: []registry.Output{s.pictureOutput(picture), {Name: "next", Type: "text", Text: string(next)}}}, nil
 }
 
 // nextActions are what can be done with a drawing at once: it is changed in place, or had as a file.

@@ -15,13 +15,14 @@ type operation struct {
 	id, name    string // rectangle-maker, rectangleMaker; the first of them that is not empty is the tool's id
 	title       string
 	description string
-	inputs      string // names in inputs.json, see library.object
-	modify      string // an input that is an object, with the names of its members: "propertiesToModify: x y"
-	kind        string // function or drawing
-	reads       bool   // it changes nothing
-	failure     string // how an error begins
-	picture     string // the input from which a picture is made before the scene is looked at
-	switched    bool   // it is only there where the operator wants it, see Config.Overlays
+	inputs      string            // names in inputs.json, see library.object
+	modify      string            // an input that is an object, with the names of its members: "propertiesToModify: x y"
+	kind        string            // function or drawing
+	reads       bool              // it changes nothing
+	failure     string            // how an error begins
+	picture     string            // the input from which a picture is made before the scene is looked at
+	ahead       func(*turn) error // what takes long, before the scene is locked; nil: nothing does
+	switched    bool              // it is only there where the operator wants it, see Config.Overlays
 	run         func(*turn) (reply, error)
 }
 
@@ -41,6 +42,7 @@ type turn struct {
 	account string
 	id      string // of the scene; empty: there is none yet
 	made    *reply // see prepare
+	penpot  there  // see uploadPictures
 }
 
 // reply is what a tool has to say.

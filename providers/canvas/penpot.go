@@ -1,7 +1,6 @@
 package canvas
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -13,7 +12,7 @@ import (
 // penpotTools carry drawings to a connected Penpot and back.
 func penpotTools() []operation {
 	return []operation{
-		{id: "send-to-penpot", name: "sendToPenpot", title: "Send to Penpot", kind: drawing, inputs: "shapeId", run: sendToPenpot, failure: "Failed to send to Penpot",
+		{id: "send-to-penpot", name: "sendToPenpot", title: "Send to Penpot", kind: drawing, inputs: "shapeId", ahead: uploadPictures, run: sendToPenpot, failure: "Failed to send to Penpot",
 			description: "Draws the drawing, or one shape of it, in the Penpot that is connected. Use it to go on there; groups are sent as their parts, pictures come along."},
 		{id: "read-from-penpot", name: "readFromPenpot", title: "Read from Penpot", kind: function, reads: true, run: readFromPenpot, failure: "Failed to read from Penpot",
 			description: "Reads the file, its pages and shapes from the Penpot that is connected. Use it to see what was changed there."},
@@ -34,63 +33,26 @@ func (t *turn) sent(sh *scene.Shape) sent {
 	return s
 }
 
-// maxSentImages bounds the pictures of one message, in bytes: Penpot has to have them within the time that an answer may take.
-const maxSentImages = 16 << 20
-
-// sentImage is a picture as the plugin takes it, under the id by which fills name it.
-type sentImage struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	MIMEType string `json:"mtype"`
-	Data     []byte `json:"data"`
-}
-
-// sentImages are the pictures that shapes show, each once, as far as they have room in a message and can be opened; left are the others.
-func (t *turn) sentImages(shapes []sent) (images []sentImage, left int) {
-	seen, room := map[string]bool{}, maxSentImages
-	for _, s := range shapes {
-		for _, f := range s.Fills {
-			if f.Image == nil || seen[f.Image.ID] {
-				continue
-			}
-			seen[f.Image.ID] = true
-			content, mime, err := t.file(t.ctx, f.Image.ID)
-			if err != nil || len(content) > room {
-				left++
-				continue
-			}
-			room -= len(content)
-			images = append(images, sentImage{f.Image.ID, cmp.Or(f.Image.Name, s.Name, "Picture"), mime, content})
-		}
-	}
-	return images, left
-}
-
-// sendToPenpot sends one message: it is one step to undo there, and nothing is half drawn where nobody is connected.
+// sendToPenpot sends one message: it is one step to undo there, and nothing is half drawn where nobody is connected. The pictures are there by then.
 func sendToPenpot(t *turn) (reply, error) {
-	in, err := read[struct {
-		ShapeID string `json:"shapeId"`
-	}](t)
+	shapes, err := t.shapesToSend()
 	if err != nil {
 		return reply{}, err
 	}
-	var shapes []sent
-	for _, sh := range t.scene.All() {
-		if in.ShapeID == "" || sh.ID == in.ShapeID {
-			shapes = append(shapes, t.sent(sh))
+	left := 0
+	for _, ref := range pictureRefs(shapes) {
+		if t.penpot.pictures[ref] == nil {
+			left++
 		}
 	}
-	images, left := t.sentImages(shapes)
-	kind, payload := "DRAW_SCENE", map[string]any{"shapes": shapes, "images": orEmpty(images)}
-	switch {
-	case len(shapes) == 0 && in.ShapeID != "":
-		return reply{}, scene.Wrong("shapeId", "there is no shape %q in this scene", in.ShapeID)
-	case len(shapes) == 0:
-		return reply{}, scene.Wrong("scene", "nothing is drawn yet")
-	case in.ShapeID != "":
-		kind, payload = "DRAW_SHAPE", map[string]any{"shapeType": shapes[0].Type, "params": shapes[0], "images": orEmpty(images)}
+	with := map[string]any{"file": t.penpot.file, "pictures": t.penpot.pictures}
+	kind := "DRAW_SCENE"
+	if one, _ := t.inputs["shapeId"].(string); one == "" {
+		with["shapes"] = shapes
+	} else {
+		kind, with["shapeType"], with["params"] = "DRAW_SHAPE", shapes[0].Type, shapes[0]
 	}
-	raw, err := t.Penpot(t.ctx, t.account, kind, payload)
+	raw, err := t.Penpot(t.ctx, t.account, kind, with)
 	if err != nil {
 		return reply{}, err
 	}
@@ -100,9 +62,32 @@ func sendToPenpot(t *turn) (reply, error) {
 	}
 	r := reply{message: count(len(shapes), "shape") + " drawn in Penpot", payload: made}
 	if left > 0 {
-		r.message += fmt.Sprintf("; %s left out: they can't be opened, or all together have more than %d MB", count(left, "picture"), maxSentImages>>20)
+		r.message += fmt.Sprintf("; %s left out: they can't be opened, or have more than %d MB", count(left, "picture"), maxSentPicture>>20)
 	}
 	return r, nil
+}
+
+// shapesToSend are all shapes of the scene, or the one that the call names.
+func (t *turn) shapesToSend() ([]sent, error) {
+	in, err := read[struct {
+		ShapeID string `json:"shapeId"`
+	}](t)
+	if err != nil {
+		return nil, err
+	}
+	var shapes []sent
+	for _, sh := range t.scene.All() {
+		if in.ShapeID == "" || sh.ID == in.ShapeID {
+			shapes = append(shapes, t.sent(sh))
+		}
+	}
+	switch {
+	case len(shapes) == 0 && in.ShapeID != "":
+		return nil, scene.Wrong("shapeId", "there is no shape %q in this scene", in.ShapeID)
+	case len(shapes) == 0:
+		return nil, scene.Wrong("scene", "nothing is drawn yet")
+	}
+	return shapes, nil
 }
 
 func readFromPenpot(t *turn) (reply, error) {

@@ -104,6 +104,9 @@ func New(cfg Config) (*Provider, error) {
 		if o.paints() {
 			t.CostingModel, t.TimeoutMs = cfg.Painter.Cost(), 180_000
 		}
+		if o.ahead != nil {
+			t.TimeoutMs = 600_000
+		}
 		p.byID[t.ToolID] = o
 		p.tools = append(p.tools, t)
 	}
@@ -161,6 +164,11 @@ func (p *Provider) run(ctx context.Context, c registry.Call) (registry.Result, e
 			return registry.Result{}, o.refusal(err)
 		}
 	}
+	if o.ahead != nil {
+		if err := p.ahead(o, t, key); err != nil {
+			return registry.Result{}, o.refusal(err)
+		}
+	}
 	var usage registry.Usage
 	work := func(s *stored) (Envelope, error) {
 		t.scene, t.id = s.scene(p.Fonts), s.ID
@@ -178,6 +186,18 @@ func (p *Provider) run(ctx context.Context, c registry.Call) (registry.Result, e
 		return registry.Result{}, o.refusal(err)
 	}
 	return p.result(ctx, o, s, answer, usage)
+}
+
+// ahead lets an operation look at a scene, which others may change meanwhile, and do what takes long.
+func (p *Provider) ahead(o operation, t *turn, key sceneKey) error {
+	look := func(s *stored) (Envelope, error) {
+		t.scene, t.id = s.scene(p.Fonts), s.ID
+		return Envelope{}, nil
+	}
+	if _, _, err := p.store.do(t.ctx, key, t.call.RunID, o.id, true, look); err != nil {
+		return err
+	}
+	return o.ahead(t)
 }
 
 // refusal says what failed, in the words of the tool, with the input that is to blame.

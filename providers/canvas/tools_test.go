@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
 	"github.com/signalbox/signalbox/registry"
@@ -259,6 +263,41 @@ func TestWhatToolsDo(t *testing.T) {
 	})
 }
 
+// penpotFile is an open file of Penpot that takes what it is asked to.
+type penpotFile struct {
+	id      string
+	parts   map[string][]byte // of uploads
+	uploads [][]byte
+	drawn   struct {
+		File     string
+		Pictures map[string]struct{ ID, Name, Mtype string }
+	}
+}
+
+func (f *penpotFile) ask(_ context.Context, _, kind string, payload any) (json.RawMessage, error) {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "GET_FILE":
+		return json.Marshal(in{"id": f.id})
+	case "UPLOAD_PICTURE":
+		var part picturePart
+		if err := json.Unmarshal(raw, &part); err != nil {
+			return nil, err
+		}
+		f.parts[part.Upload] = append(f.parts[part.Upload], part.Data...)
+		if !part.Last {
+			return json.RawMessage(`{}`), nil
+		}
+		f.uploads = append(f.uploads, f.parts[part.Upload])
+		return json.Marshal(in{"id": fmt.Sprint("m", len(f.uploads)), "name": part.Name, "mtype": part.MIMEType})
+	}
+	f.drawn.Pictures = nil
+	return json.RawMessage(`{}`), json.Unmarshal(raw, &f.drawn)
+}
+
 // TestPicturesToPenpot looks at what the plugin is sent of the pictures in a drawing.
 func TestPicturesToPenpot(t *testing.T) {
 	t.Parallel()
@@ -266,49 +305,79 @@ func TestPicturesToPenpot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large := append(made.Content[:len(made.Content):len(made.Content)], make([]byte, maxSentImages)...)
+	pool := postgrestest.New(t)
+	fitting := append(made.Content[:len(made.Content):len(made.Content)], make([]byte, 3*sentPart)...)
+	large := append(made.Content[:len(made.Content):len(made.Content)], make([]byte, maxSentPicture)...)
 	for _, c := range []struct {
 		name, shape string
 		files       memory
 		fills       map[string]string // by shape
-		sent        []string
+		uploads     int
+		shown       []string
 		left        string // what the message says of it
 	}{
-		{"one that two shapes show goes once", "", memory{"asset:1": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:1"}, []string{"asset:1"}, ""},
-		{"with one shape goes its own", "rect", memory{"asset:1": made.Content, "asset:2": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, []string{"asset:1"}, ""},
-		{"one without room stays", "", memory{"asset:1": large, "asset:2": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, []string{"asset:2"}, "1 picture left out"},
-		{"one that is gone stays", "", memory{}, map[string]string{"rect": "asset:1"}, nil, "1 picture left out"},
-		{"none", "", memory{}, nil, nil, ""},
+		{"one that two shapes show goes once", "", memory{"asset:1": fitting}, map[string]string{"rect": "asset:1", "ellipse": "asset:1"}, 1, []string{"asset:1"}, ""},
+		{"one in two files goes once", "", memory{"asset:1": made.Content, "asset:2": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, 1, []string{"asset:1", "asset:2"}, ""},
+		{"with one shape goes its own", "rect", memory{"asset:1": made.Content, "asset:2": fitting}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, 1, []string{"asset:1"}, ""},
+		{"one that is too large stays", "", memory{"asset:1": large, "asset:2": made.Content}, map[string]string{"rect": "asset:1", "ellipse": "asset:2"}, 1, []string{"asset:2"}, "1 picture left out"},
+		{"one that is gone stays", "", memory{}, map[string]string{"rect": "asset:1"}, 0, nil, "1 picture left out"},
+		{"none", "", memory{}, nil, 0, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, ids := ground(t)
-			b.Media = c.files
+			b.Media, b.store = c.files, store{pool}
+			id := uuid.NewString()
+			if _, err := pool.Exec(t.Context(), `INSERT INTO canvas_scenes (id, account_id, page) VALUES ($1, $2, '{}')`, id, uuid.NewString()); err != nil {
+				t.Fatal(err)
+			}
 			for name, ref := range c.fills {
 				if _, err := b.scene.Modify("", ids[name], scene.Props{Fills: &[]scene.Fill{{Opacity: 1, Image: &scene.Image{ID: ref}}}}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
-			var heard struct{ Images []sentImage }
-			b.Penpot = func(_ context.Context, _, _ string, payload any) (json.RawMessage, error) {
-				raw, err := json.Marshal(payload)
+			file := penpotFile{id: "one", parts: map[string][]byte{}}
+			b.Penpot = file.ask
+			send := func() reply {
+				t.Helper()
+				work := &turn{Provider: b.Provider, ctx: t.Context(), scene: b.scene, id: id, inputs: in{"shapeId": ids[c.shape]}, account: "somebody"}
+				if err := uploadPictures(work); err != nil {
+					t.Fatal(err)
+				}
+				r, err := sendToPenpot(work)
 				if err != nil {
-					return nil, err
+					t.Fatal(err)
 				}
-				return json.RawMessage(`{}`), json.Unmarshal(raw, &heard)
+				return r
 			}
-			r, err := sendToPenpot(&turn{Provider: b.Provider, ctx: t.Context(), scene: b.scene, inputs: in{"shapeId": ids[c.shape]}, account: "somebody"})
-			if err != nil || !strings.Contains(r.message, c.left) || c.left == "" && strings.Contains(r.message, "left out") {
-				t.Errorf("it says %q, %v", r.message, err)
+			if r := send(); !strings.Contains(r.message, c.left) || c.left == "" && strings.Contains(r.message, "left out") {
+				t.Errorf("it says %q", r.message)
 			}
-			var sent []string
-			for _, image := range heard.Images {
-				sent = append(sent, image.ID)
-				if !bytes.Equal(image.Data, made.Content) || image.MIMEType != "image/png" || image.Name == "" {
-					t.Errorf("sent is %q, %s, %d bytes", image.Name, image.MIMEType, len(image.Data))
+			if len(file.uploads) != c.uploads {
+				t.Errorf("%d pictures were uploaded, expected %d", len(file.uploads), c.uploads)
+			}
+			for ref, shown := range file.drawn.Pictures {
+				if shown.Name == "" || shown.Mtype != "image/png" || !slices.ContainsFunc(file.uploads, func(u []byte) bool { return bytes.Equal(u, c.files[ref]) }) {
+					t.Errorf("%s is shown as %+v", ref, shown)
 				}
 			}
-			if !slices.Equal(sent, c.sent) {
-				t.Errorf("sent are %v, expected %v", sent, c.sent)
+			if got := slices.Sorted(maps.Keys(file.drawn.Pictures)); !slices.Equal(got, c.shown) {
+				t.Errorf("shown are %v, expected %v", got, c.shown)
+			}
+			send()
+			if len(file.uploads) != c.uploads || len(file.drawn.Pictures) != len(c.shown) {
+				t.Errorf("sent again, %d pictures are uploaded and %d shown", len(file.uploads)-c.uploads, len(file.drawn.Pictures))
+			}
+			if file.id = "another"; c.uploads > 0 {
+				if send(); len(file.uploads) != 2*c.uploads || file.drawn.File != "another" {
+					t.Errorf("in another file %d are uploaded", len(file.uploads)-c.uploads)
+				}
+			}
+			file.id = "one"
+			if _, err := pool.Exec(t.Context(), `UPDATE canvas_penpot_pictures SET sent_at = now() - interval '25 hours' WHERE scene_id = $1`, id); err != nil {
+				t.Fatal(err)
+			}
+			if send(); len(file.uploads) != 3*c.uploads {
+				t.Errorf("after a day %d uploads in all", len(file.uploads))
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -181,9 +180,8 @@ func (p *Provider) addedItems(ctx context.Context, s index.Source) (iter.Seq2[in
 		}
 		return Definition{}.items(archive, p.cfg.Reader), nil
 	}
-	sum := sha256.Sum256(data)
 	return func(yield func(index.Item, error) bool) {
-		yield(index.Item{Path: name, Hash: sum[:], Read: func(ctx context.Context) (index.Document, error) {
+		yield(index.Item{Path: name, Hash: hashOf("", data), Read: func(ctx context.Context) (index.Document, error) {
 			return read(ctx, p.cfg.Reader, name, data, func(anchor string) string { return Definition{}.address(name, anchor) })
 		}}, nil)
 	}, nil

@@ -32,7 +32,7 @@ func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, 
 	if err != nil {
 		return registry.Result{}, failure(c, err)
 	}
-	found.Results = telling(found.Results)
+	found.Results = telling(found)
 	outputs := []registry.Output{{Name: "answer", Type: "text", Text: written(voice, found)}}
 	if c.Context.PlannerProvider != "" { // by which the sources are named below what the model says; others are shown the answer alone
 		results, err := encoded(found.Results)
@@ -44,14 +44,18 @@ func (p *Provider) docs(ctx context.Context, c registry.Call) (registry.Result, 
 	return registry.Result{Outputs: outputs, Usage: found.usage()}, nil
 }
 
-// telling are the results that say something about the question.
-func telling(results []index.Result) []index.Result {
-	for i, r := range results {
-		if r.Score < max(leastScore, besideScore*results[0].Score) {
-			return results[:i]
+// telling are the results that say something about the question. In one of another language only names can be found: that is little of it.
+func telling(found answer) []index.Result {
+	least := leastScore
+	if found.Foreign != "" && found.Translated == "" {
+		least = 0
+	}
+	for i, r := range found.Results {
+		if r.Score < max(least, besideScore*found.Results[0].Score) {
+			return found.Results[:i]
 		}
 	}
-	return results
+	return found.Results
 }
 
 // named parts a question from the source that it names: by its own input, or by "in NAME" at the end.

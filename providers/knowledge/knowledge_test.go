@@ -379,6 +379,12 @@ func TestDocs(t *testing.T) {
 			t.Error(said)
 		}
 	})
+	t.Run("E29 a name in a question of another language is found, with a hint", func(t *testing.T) {
+		said := h.docs(ann, "wie rufe ich createBoard im Programm auf")
+		if !strings.HasPrefix(said, "1. Boards › Create a board\n") || !strings.Contains(said, "Die Dokumente sind") {
+			t.Error(said)
+		}
+	})
 	t.Run("where others read along, what is not everybody's is not told", func(t *testing.T) {
 		if said := h.docs(ann, "quinces"); !strings.Contains(said, "plant quinces") {
 			t.Error(said)

@@ -186,12 +186,20 @@ func (d Definition) item(files fs.FS, name string, size int64, reader document.R
 	if err != nil {
 		return index.Item{}, err
 	}
-	sum := sha256.New()
-	fmt.Fprintln(sum, d.URL)
-	sum.Write(data)
-	return index.Item{Path: name, Hash: sum.Sum(nil), Read: func(ctx context.Context) (index.Document, error) {
+	return index.Item{Path: name, Hash: hashOf(d.URL, data), Read: func(ctx context.Context) (index.Document, error) {
 		return read(ctx, reader, name, data, func(anchor string) string { return d.address(name, anchor) })
 	}}, nil
+}
+
+// making is the way in which passages are made of files. With another one, all files are read again.
+const making = 2
+
+// hashOf tells one file, at one address, from others.
+func hashOf(url string, data []byte) []byte {
+	sum := sha256.New()
+	fmt.Fprintln(sum, making, url)
+	sum.Write(data)
+	return sum.Sum(nil)
 }
 
 // read makes passages of a file; address is that of the place with an anchor.

@@ -20,7 +20,7 @@ const (
 	Plugin = "penpotWizardPlugin"
 )
 
-// answerWait is how long an answer may take.
+// answerWait is how long an answer may take, from the question or the last sign of life.
 const answerWait = 30 * time.Second
 
 // message is what we ask of the plugin.
@@ -38,6 +38,7 @@ type answer struct {
 	Success bool            `json:"success"`
 	Message string          `json:"message"`
 	Payload json.RawMessage `json:"payload"`
+	Working bool            `json:"working"` // it is no answer yet, but a sign of life
 }
 
 // link is a connected plugin.
@@ -59,7 +60,7 @@ type Hub struct {
 // NewHub makes a hub without connections.
 func NewHub() *Hub { return &Hub{wait: answerWait, links: map[string]*link{}} }
 
-// Ask sends a message to an account's plugin and waits for its answer, for 30 seconds. Without a plugin, and where it does not answer or the connection is
+// Ask sends a message to an account's plugin and waits for its answer, for 30 seconds after the last sign of life. Without a plugin, and where it does not answer or the connection is
 // cut, the error is a *registry.Error with CodeUnavailable or CodeTimeout; what the plugin refuses is one with CodeProvider and its words.
 func (h *Hub) Ask(ctx context.Context, accountID, kind string, payload any) (json.RawMessage, error) {
 	h.mu.Lock()
@@ -69,7 +70,7 @@ func (h *Hub) Ask(ctx context.Context, accountID, kind string, payload any) (jso
 		return nil, registry.Errorf(registry.CodeUnavailable, "no Penpot is connected: open the plugin there, and enter a code from /link")
 	}
 	m := message{Client, uuid.NewString(), kind, payload}
-	answered := make(chan answer, 1)
+	answered := make(chan answer, 2) // the answer always has room beside a sign of life
 	l.mu.Lock()
 	l.waiting[m.ID] = answered
 	l.mu.Unlock()
@@ -78,21 +79,28 @@ func (h *Hub) Ask(ctx context.Context, accountID, kind string, payload any) (jso
 		delete(l.waiting, m.ID)
 		l.mu.Unlock()
 	}()
-	ctx, cancel := context.WithTimeout(ctx, h.wait)
+	sending, cancel := context.WithTimeout(ctx, h.wait)
 	defer cancel()
-	if err := l.send(ctx, m); err != nil {
+	if err := l.send(sending, m); err != nil {
 		return nil, &registry.Error{Code: registry.CodeUnavailable, Message: "the connection to Penpot was cut", Cause: err}
 	}
-	select {
-	case a := <-answered:
-		if !a.Success {
-			return nil, registry.Errorf(registry.CodeProvider, "Penpot says: %s", a.Message)
+	for late := time.NewTimer(h.wait); ; late.Reset(h.wait) {
+		select {
+		case a := <-answered:
+			if a.Working {
+				continue
+			}
+			if !a.Success {
+				return nil, registry.Errorf(registry.CodeProvider, "Penpot says: %s", a.Message)
+			}
+			return a.Payload, nil
+		case <-l.gone:
+			return nil, registry.Errorf(registry.CodeUnavailable, "the connection to Penpot was cut")
+		case <-late.C:
+			return nil, registry.Errorf(registry.CodeTimeout, "Penpot did not answer within %s", h.wait)
+		case <-ctx.Done():
+			return nil, registry.Errorf(registry.CodeTimeout, "Penpot did not answer in time")
 		}
-		return a.Payload, nil
-	case <-l.gone:
-		return nil, registry.Errorf(registry.CodeUnavailable, "the connection to Penpot was cut")
-	case <-ctx.Done():
-		return nil, registry.Errorf(registry.CodeTimeout, "Penpot did not answer within %s", h.wait)
 	}
 }
 
@@ -132,8 +140,12 @@ func (l *link) take(a answer) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if answered, ok := l.waiting[a.ID]; ok {
-		delete(l.waiting, a.ID) // a second answer is nobody's
-		answered <- a
+	answered, ok := l.waiting[a.ID]
+	if !ok || a.Working && len(answered) > 0 {
+		return
 	}
+	if !a.Working {
+		delete(l.waiting, a.ID) // a second answer is nobody's
+	}
+	answered <- a
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -121,6 +122,39 @@ func TestHub(t *testing.T) {
 		if answerWait != 30*time.Second {
 			t.Errorf("it waits %s", answerWait)
 		}
+	})
+	t.Run("E138 signs of life hold an answer up, and without them it is late", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			hub := NewHub()
+			l := &link{gone: make(chan struct{}), waiting: map[string]chan answer{}}
+			signs := 0
+			l.send = func(_ context.Context, m message) error {
+				go func() {
+					for range signs {
+						time.Sleep(20 * time.Second)
+						l.take(answer{Source: Plugin, ID: m.ID, Working: true})
+					}
+					if m.Type == "UPLOAD_PICTURE" {
+						time.Sleep(20 * time.Second)
+						l.take(answer{Source: Plugin, ID: m.ID, Success: true})
+					}
+				}()
+				return nil
+			}
+			defer hub.join("ann", l)()
+			for _, c := range []struct {
+				kind  string
+				signs int
+				takes time.Duration
+				code  registry.Code
+			}{{"UPLOAD_PICTURE", 5, 120 * time.Second, ""}, {"GET_FILE", 0, 30 * time.Second, registry.CodeTimeout}, {"GET_FILE", 2, 70 * time.Second, registry.CodeTimeout}} {
+				signs = c.signs
+				began := time.Now()
+				if _, err := hub.Ask(t.Context(), "ann", c.kind, nil); code(err) != c.code || time.Since(began) != c.takes {
+					t.Errorf("%s with %d signs ends after %s: %v", c.kind, c.signs, time.Since(began), err)
+				}
+			}
+		})
 	})
 	t.Run("what the plugin refuses is told in its words", func(t *testing.T) {
 		hub, url := newServer(t)

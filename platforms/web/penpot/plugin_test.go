@@ -200,11 +200,21 @@ func TestPluginInPenpotsRuntime(t *testing.T) {
 		}
 		p.is("the flags are as they were", "!seen.flags.throwValidationErrors && !seen.flags.naturalChildOrdering && seen.open === 0")
 	})
-	t.Run("a picture is uploaded once, fills shapes, and is read back", func(t *testing.T) {
+	t.Run("a picture comes in parts, fills shapes, and is read back", func(t *testing.T) {
 		picture := pngOf(t, 5, 3)
+		if file := p.must("GET_FILE", nil); file["id"] != "f" {
+			t.Errorf("the file is %v", file)
+		}
+		part1 := in{"upload": "1", "name": "Photo", "mtype": "image/png", "data": picture[:20]}
+		if got := p.must("UPLOAD_PICTURE", part1); len(got) != 0 {
+			t.Errorf("a first part gives %v", got)
+		}
+		p.must("UPLOAD_PICTURE", in{"upload": "broken off", "name": "Photo", "mtype": "image/png", "data": picture[:9]})
+		p.must("UPLOAD_PICTURE", part1)
+		media := p.must("UPLOAD_PICTURE", in{"upload": "1", "last": true, "name": "Photo", "mtype": "image/png", "data": picture[20:]})
 		fill := func(id string) in { return in{"fills": []any{in{"fillOpacity": 0.5, "fillImage": in{"id": id}}}} }
-		images := []any{in{"id": "asset:1", "name": "Photo", "mtype": "image/png", "data": picture}}
-		p.must("DRAW_SCENE", in{"images": images, "shapes": []any{part("first", "rectangle", "", fill("asset:1")), part("second", "ellipse", "", fill("asset:1")), part("without", "ellipse", "", fill("asset:2"))}})
+		drawn := in{"file": "f", "pictures": in{"asset:1": media}, "shapes": []any{part("first", "rectangle", "", fill("asset:1")), part("second", "ellipse", "", fill("asset:1")), part("without", "ellipse", "", fill("asset:2"))}}
+		p.must("DRAW_SCENE", drawn)
 		var kept []byte
 		raw, err := chromedp.Run(p.tab, chromedp.Evaluate[[]int]("seen.media.length === 1 ? [...seen.media[0].data] : []"))
 		for _, b := range raw {
@@ -222,15 +232,31 @@ func TestPluginInPenpotsRuntime(t *testing.T) {
 		if second["fillImage"].(in)["id"] != shown["id"] || len(back["without"]["fills"].([]any)) != 0 {
 			t.Errorf("the others are %v, %v", second, back["without"])
 		}
-	})
-	t.Run("a picture that Penpot does not take is told, and nothing is drawn", func(t *testing.T) {
+		drawn["file"] = "another"
 		p.is("begun", "(seen.shapes.length = 0, true)")
-		images := []any{in{"id": "asset:1", "name": "Photo", "mtype": "image/tiff", "data": []byte("II*")}}
-		_, err := p.ask("DRAW_SCENE", in{"images": images, "shapes": []any{part("x", "rectangle", "", nil)}})
+		if _, err := p.ask("DRAW_SCENE", drawn); err == nil || !strings.Contains(err.Error(), "another file") {
+			t.Errorf("pictures of another file: %v", err)
+		}
+		p.is("nothing is drawn", "seen.shapes.length === 0")
+	})
+	t.Run("a picture that Penpot does not take is told", func(t *testing.T) {
+		_, err := p.ask("UPLOAD_PICTURE", in{"upload": "2", "last": true, "name": "Photo", "mtype": "image/tiff", "data": []byte("II*")})
 		if err == nil || !strings.Contains(err.Error(), "media") {
 			t.Errorf("got %v", err)
 		}
-		p.is("nothing is drawn", "seen.shapes.length === 0")
+	})
+	t.Run("E138 while Penpot takes a picture it is told that this goes on", func(t *testing.T) {
+		p.hub.wait = 2 * time.Second
+		defer func() { p.hub.wait = answerWait }()
+		p.is("seconds are short, and Penpot waits for many signs", `(() => {
+			const every = window.setInterval;
+			seen.signs = 0;
+			window.setInterval = (call, ms) => every(() => { seen.signs++; call(); }, ms / 20);
+			seen.holds = new Promise((done) => { const look = every(() => { if (seen.signs >= 6) { clearInterval(look); done(); } }, 10); });
+			return true;
+		})()`)
+		p.must("UPLOAD_PICTURE", in{"upload": "3", "last": true, "name": "Photo", "mtype": "image/png", "data": pngOf(t, 5, 3)})
+		p.is("signs were given", "seen.signs >= 6")
 	})
 }
 

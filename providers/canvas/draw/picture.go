@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/vp8l"
 	"github.com/signalbox/signalbox/providers/canvas/geom"
@@ -53,6 +54,7 @@ type Picture struct {
 	Content       []byte
 	Width, Height int
 	Notes         []string // what could not be drawn, in words for people
+	Missing       string   // characters that no font here has, each once
 }
 
 // Options choose what a picture shows. Board is the id of one; empty: the whole scene, see scene.Frame. Scale is in pixels for a pixel of the scene; 0: 1.
@@ -110,7 +112,7 @@ func (d *Drawer) Draw(ctx context.Context, s *scene.Scene, o Options) (Picture, 
 	if err != nil {
 		return Picture{}, fmt.Errorf("draw: %w", err)
 	}
-	p.Notes = notes.list
+	p.Notes, p.Missing = notes.list, notes.characters
 	return p, nil
 }
 
@@ -141,7 +143,10 @@ func onWhite(pixels *image.RGBA) *image.RGBA {
 }
 
 // notes collects what could not be drawn, each once.
-type notes struct{ list []string }
+type notes struct {
+	list       []string
+	characters string
+}
 
 func (n *notes) add(format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
@@ -155,9 +160,11 @@ func (n *notes) add(format string, args ...any) {
 	}
 }
 
-// missing tells of characters without a picture.
+// missing notes characters without a picture.
 func (n *notes) missing(characters string) {
-	if characters != "" {
-		n.add("no font here has the characters %s: the operator can install fonts-noto-core, or fonts-noto-cjk for Chinese, Japanese and Korean", characters)
+	for _, r := range characters {
+		if !strings.ContainsRune(n.characters, r) && len(n.characters) < 100 {
+			n.characters += string(r)
+		}
 	}
 }

@@ -254,14 +254,14 @@ func isTable(text string) bool {
 var cut = regexp.MustCompile(`\n|;|,\s|，|、`)
 
 // maxValues bounds a chart.
-const maxValues = 24
+const maxValues = 60
 
 // valuesIn reads labels and numbers: "Mon 12, Tue 18.5" or "apples = 3; pears = 4".
 func valuesIn(text string) []Value {
 	var list []Value
 	for _, p := range cut.Split(text+" ", -1) {
 		all := number.FindAllStringIndex(p, -1)
-		if len(all) == 0 || len(list) == maxValues {
+		if len(all) == 0 {
 			continue
 		}
 		last := all[len(all)-1]

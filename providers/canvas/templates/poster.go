@@ -1,6 +1,9 @@
 package templates
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/signalbox/signalbox/providers/canvas/geom"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
 )
@@ -63,7 +66,9 @@ func blockPoster(s *scene.Scene, b Brief) (*scene.Shape, error) {
 	p.disc("dot", 205, 330, 120, p.Second)
 	p.kicker(b, box{X: margin, Y: margin, W: 620, H: 46}, p.Paper)
 	p.write("title", b.Title, box{X: margin, Y: 560, W: posterW - 2*margin, H: 530}, face{family: "Oswald", weight: "700", caps: true, color: p.Paper, line: 1.08, spacing: -0.005, most: 250, least: 48, bottom: true})
-	p.rect("rule", box{X: margin, Y: 1128, W: posterW - 2*margin, H: 6}, p.Accent)
+	if len(b.Details) > 0 {
+		p.rect("rule", box{X: margin, Y: 1128, W: posterW - 2*margin, H: 6}, p.Accent)
+	}
 	p.details(b, box{X: margin, Y: 1165, W: posterW - 2*margin, H: 110}, p.Paper, p.Second)
 	return p.board, p.err
 }
@@ -85,12 +90,19 @@ func ringPoster(s *scene.Scene, b Brief) (*scene.Shape, error) {
 func picturePoster(s *scene.Scene, b Brief) (*scene.Shape, error) {
 	p := newSheet(s, b, "Poster", posterW, posterH)
 	p.add(scene.Rectangle, "picture", box{W: posterW, H: posterH}, scene.Props{BackgroundImage: &b.Picture.Ref})
-	shade := scene.Fill{Opacity: 1, Gradient: &scene.Gradient{Type: "linear", StartX: 0.5, EndX: 0.5, EndY: 1, Width: 1, Stops: []scene.Stop{{Color: "#000000", Opacity: 0}, {Color: "#000000", Opacity: 0.82, Offset: 1}}}}
-	p.add(scene.Rectangle, "shade", box{Y: posterH / 3, W: posterW, H: posterH * 2 / 3}, scene.Props{Fills: &[]scene.Fill{shade}})
+	p.add(scene.Rectangle, "shade", box{Y: posterH / 3, W: posterW, H: posterH * 2 / 3}, scene.Props{Fills: &[]scene.Fill{shade(0, 0.85)}})
+	if b.Kicker != "" {
+		p.add(scene.Rectangle, "shade 2", box{W: posterW, H: posterH / 4}, scene.Props{Fills: &[]scene.Fill{shade(0.8, 0)}})
+	}
 	p.kicker(b, box{X: margin, Y: margin, W: 620, H: 46}, "#FFFFFF")
 	p.write("title", b.Title, box{X: margin, Y: 640, W: posterW - 2*margin, H: 460}, face{family: "Inter", weight: "900", color: "#FFFFFF", line: 1, spacing: -0.03, most: 170, least: 44, bottom: true})
 	p.details(b, box{X: margin, Y: 1165, W: posterW - 2*margin, H: 110}, "#FFFFFF", p.Second)
 	return p.board, p.err
+}
+
+// shade darkens a picture from top to bottom, so that words on it are read.
+func shade(top, bottom float64) scene.Fill {
+	return scene.Fill{Opacity: 1, Gradient: &scene.Gradient{Type: "linear", StartX: 0.5, EndX: 0.5, EndY: 1, Width: 1, Stops: []scene.Stop{{Color: "#000000", Opacity: top}, {Color: "#000000", Opacity: bottom, Offset: 1}}}}
 }
 
 func setFills(p *sheet, fills ...scene.Fill) {
@@ -108,7 +120,7 @@ func (s *sheet) kicker(b Brief, at box, color string) {
 	s.write("occasion", b.Kicker, box{X: at.X + 76, Y: at.Y, W: at.W, H: at.H}, face{family: "Inter", weight: "700", caps: true, color: color, line: 1.2, spacing: 0.14, most: 34, least: 16, middle: true})
 }
 
-// details are columns side by side: the first is large, the others below each other where they are many.
+// details are columns side by side, the last ones below each other where they are many.
 func (s *sheet) details(b Brief, at box, color, label string) {
 	list := b.Details
 	if len(list) == 0 {
@@ -117,18 +129,16 @@ func (s *sheet) details(b Brief, at box, color, label string) {
 	n := min(len(list), 4)
 	gap := 36.0
 	w := (at.W - gap*float64(n-1)) / float64(n)
-	for i := range n {
-		words := list[i]
-		if i == n-1 {
-			for _, more := range list[n:] {
-				words += "\n" + more
-			}
-		}
+	columns := slices.Clone(list[:n])
+	columns[n-1] = strings.Join(list[n-1:], "\n")
+	f := face{family: "Inter", weight: "600", color: color, line: 1.15, spacing: -0.01, most: 58, least: 18, middle: true}
+	f.most = max(s.fitAll(columns, box{W: w, H: at.H}, f), 30) // a long one gets smaller than the others
+	for i, words := range columns {
 		x := at.X + float64(i)*(w+gap)
 		if i > 0 {
 			s.rect("divider", box{X: x - gap/2 - 1.5, Y: at.Y + 6, W: 3, H: at.H - 12}, label, faded(0.6))
 		}
-		s.write(detailName(i), words, box{X: x, Y: at.Y, W: w, H: at.H}, face{family: "Inter", weight: "600", color: color, line: 1.15, spacing: -0.01, most: 58, least: 18, middle: true})
+		s.write(detailName(i), words, box{X: x, Y: at.Y, W: w, H: at.H}, f)
 	}
 }
 

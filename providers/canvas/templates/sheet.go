@@ -113,7 +113,7 @@ type face struct {
 }
 
 // write sets words into a box, as large as they fit.
-func (s *sheet) write(name, words string, b box, f face) *scene.Shape {
+func (s *sheet) write(name, words string, b box, f face, change ...func(*scene.Props)) *scene.Shape {
 	words = strings.TrimSpace(words)
 	if words == "" || s.err != nil {
 		return &scene.Shape{}
@@ -135,44 +135,59 @@ func (s *sheet) write(name, words string, b box, f face) *scene.Shape {
 		vertical = "center"
 	}
 	fontSize, lineHeight, spacing, weight := scene.Figure(size), scene.Figure(f.line), scene.Figure(f.spacing*size), scene.Word(f.weight)
-	return s.add(scene.TextShape, name, b, scene.Props{
+	return s.add(scene.TextShape, name, b, with(scene.Props{
 		Characters: &words, FontFamily: &f.family, FontSize: &fontSize, FontWeight: &weight, FontStyle: &style, LineHeight: &lineHeight, LetterSpacing: &spacing,
 		Align: &align, VerticalAlign: &vertical, TextTransform: &transform, GrowType: &grow, TextColor: &f.color,
-	})
+	}, change))
 }
 
-// fit finds the largest size at which words fit into a box, no word broken.
+// fit finds the largest size at which words fit into a box. They get a little smaller than they should rather than that a word is broken.
 func (s *sheet) fit(words string, b box, f face) float64 {
 	least := f.least
 	if least == 0 {
 		least = 10
 	}
-	measured := func(words string, size, width float64) (float64, float64) {
-		t := scene.Text{Characters: words, FontFamily: f.family, FontSize: size, FontWeight: f.weight, LineHeight: f.line, LetterSpacing: f.spacing * size, Align: "left", GrowType: "auto-height"}
-		if f.italic {
-			t.FontStyle = "italic"
-		}
-		if f.caps {
-			t.Transform = "uppercase"
-		}
-		return s.Fonts.Measure(t, width)
-	}
 	longest, widest := "", 0.0
 	for _, w := range strings.Fields(words) {
-		if width, _ := measured(w, 100, 0); width > widest {
+		if width, _ := s.measured(w, 100, 0, f); width > widest {
 			longest, widest = w, width
 		}
 	}
 	size := f.most
 	for ; size > least; size *= 0.96 {
-		if w, _ := measured(longest, size, 0); w > b.W {
+		if w, _ := s.measured(longest, size, 0, f); w > b.W {
 			continue
 		}
-		if _, h := measured(words, size, b.W); h <= b.H {
+		if _, h := s.measured(words, size, b.W, f); h <= b.H {
 			break
 		}
 	}
-	return float64(int(max(size, least)))
+	size = max(size, least)
+	if w, _ := s.measured(longest, size, 0, f); w > b.W && w < b.W/0.7 {
+		size *= b.W / w * 0.99
+	}
+	return float64(int(size))
+}
+
+// fitAll finds the largest size at which each of some words fits into a box, so that they look alike beside each other.
+func (s *sheet) fitAll(words []string, b box, f face) float64 {
+	size := f.most
+	for _, w := range words {
+		size = min(size, s.fit(w, b, f))
+	}
+	return size
+}
+
+// measured is how much room words take.
+func (s *sheet) measured(words string, size, width float64, f face) (w, h float64) {
+	t := scene.Text{Characters: words, FontFamily: f.family, FontSize: size, FontWeight: f.weight, LineHeight: f.line, LetterSpacing: f.spacing * size, Align: "left", GrowType: "auto-height"}
+	if f.italic {
+		t.FontStyle = "italic"
+	}
+	if f.caps {
+		t.Transform = "uppercase"
+	}
+	return s.Fonts.Measure(t, width)
 }
 
 // height is how high words stand that were written.

@@ -90,6 +90,7 @@ func (s *Setter) set(t scene.Text, width, height float64, outlines bool) Block {
 		clear(s.glyphs)
 	}
 	set := setting{Setter: s, text: t, width: width, outlines: outlines, runes: []rune(transform(t))}
+	set.leaveOut()
 	start := 0
 	for i := 0; i <= len(set.runes); i++ {
 		if i == len(set.runes) || set.runes[i] == '\n' {
@@ -128,6 +129,24 @@ func transform(t scene.Text) string {
 	}
 	return string(runes)
 }
+
+// leaveOut takes out signs such as emoji for which no font has a picture: a text is better without them than with boxes.
+func (s *setting) leaveOut() {
+	for i, r := range s.runes {
+		if !unicode.Is(unicode.So, r) && !unicode.Is(unicode.Sk, r) {
+			continue
+		}
+		faces := &faces{s: s, face: s.face(s.look(i).style)}
+		face := faces.ResolveFace(r)
+		if id, has := face.NominalGlyph(r); !has || s.isPicture(face, id) {
+			s.miss(r)
+			s.runes[i] = nothing
+		}
+	}
+}
+
+// nothing is a character without width or outline.
+const nothing = '\u200B'
 
 // setting is one text being set.
 type setting struct {

@@ -49,6 +49,12 @@ func TestSet(t *testing.T) {
 			}
 		}
 	})
+	t.Run("emoji that no font has as outlines leave nothing behind", func(t *testing.T) {
+		with, without := s.Set(text("Hi🎉🥳"), 0, 0), s.Set(text("Hi"), 0, 0)
+		if with.Missing != "🎉🥳" || with.Width != without.Width || with.Pieces[0].Outline.Bounds() != without.Pieces[0].Outline.Bounds() {
+			t.Errorf("it misses %q, and is %g wide, without them %g", with.Missing, with.Width, without.Width)
+		}
+	})
 	t.Run("Greek and Cyrillic are there, Chinese is missed by name", func(t *testing.T) {
 		for _, family := range []string{"Inter", "Literata", "JetBrains Mono", "Oswald"} {
 			x := text("ΑΒΓΔΕ БГДЖИ ÀÉŁŽ")

@@ -2,6 +2,7 @@ package document
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,6 +26,7 @@ type Chunk struct {
 
 // Chunks cuts a document into passages, in its order.
 func (d Document) Chunks() []Chunk {
+	d.Sections = d.introduced()
 	var chunks []Chunk
 	var above []Section // the headings that the present section stands under
 	for i, s := range d.Sections {
@@ -55,6 +57,19 @@ func (d Document) Chunks() []Chunk {
 		}
 	}
 	return chunks
+}
+
+// introduced are the sections with the summary before them, where none of them says it: many a page tells what it is about nowhere else.
+func (d Document) introduced() []Section {
+	if d.Summary == "" || slices.ContainsFunc(d.Sections, func(s Section) bool { return strings.Contains(oneLine(s.Text), d.Summary) }) {
+		return d.Sections
+	}
+	if len(d.Sections) == 0 || d.Sections[0].Level > 0 && !strings.EqualFold(d.Sections[0].Heading, d.Title) {
+		return slices.Insert(slices.Clone(d.Sections), 0, Section{Text: d.Summary})
+	}
+	sections := slices.Clone(d.Sections)
+	sections[0].Text = strings.TrimSpace(d.Summary + "\n\n" + sections[0].Text)
+	return sections
 }
 
 // addCrumb adds a heading that does not only say again what stands there.

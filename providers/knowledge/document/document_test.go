@@ -132,6 +132,29 @@ func TestWhatCantBeRead(t *testing.T) {
 	}
 }
 
+func TestTheSummaryIsFoundToo(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Sorted by hand.":                          {"What to do with pears.\n\nSorted by hand."},
+		"# Pears\nSorted by hand.":                 {"What to do with pears.\n\nSorted by hand."},
+		"## Sorting\nBy hand.":                     {"What to do with pears.", "By hand."},
+		"## Use\nHere is: What to do\nwith pears.": {"Here is: What to do with pears."},
+		"": {"What to do with pears."},
+	} {
+		d, err := document.Read("a.md", []byte("---\ntitle: Pears\ndescription: What to do with pears.\n---\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range d.Chunks() {
+			got = append(got, c.Text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q becomes %q, expected %q", text, got, want)
+		}
+	}
+}
+
 func TestChunks(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("A sentence about pears that is not short. ", 60)

@@ -261,6 +261,15 @@ func TestSearch(t *testing.T) {
 			}
 		}
 	})
+	t.Run("E29 names are found in a question of another language, with a hint", func(t *testing.T) {
+		b.refresh(b.source("export", nil), [2]string{"svg", "A layer is exported as an SVG file, which all browsers show."}, [2]string{"token", "A getToken call needs the key of the account."})
+		for text, want := range map[string]string{"Wie exportiere ich eine Zeichnung als SVG?": "svg", "как вызвать getToken в программе": "token", "怎样导出 svg 文件": "svg", "Wie benutze ich getToken in meinem Programm?": "token"} {
+			found, err := b.Search(t.Context(), index.Query{Text: text, Account: "x"})
+			if err != nil || found.Foreign != "english" || len(found.Results) != 1 || found.Results[0].Path != want {
+				t.Errorf("%q: %+v (%v)", text, found, err)
+			}
+		}
+	})
 	t.Run("strange questions are no errors", func(t *testing.T) {
 		for _, text := range []string{"\x00", "a\xffb", strings.Repeat("word ", 5000), "' OR 1=1 --", ":* & | ! <->", strings.Repeat("x", 20_000), "％_\\"} {
 			if _, err := b.Search(t.Context(), index.Query{Text: text, Account: "x"}); err != nil {

@@ -22,6 +22,7 @@ const (
 	usualLength   = 50.0 // of a passage, in different words
 	saturation    = 2.0  // k1 of BM25: how soon a word counts no more when it is repeated
 	candidates    = 60   // passages that are looked at closely
+	besideShare   = 0.15 // that the best other passage of its document adds to one, at most so much of its own
 	// mostPostings bounds what is read to find candidates: the most frequent words of a long question then only count in these.
 	mostPostings = 8_000
 	// weighty words of a question are what a passage is measured by: none has all of a long one's.
@@ -103,8 +104,9 @@ type term struct {
 
 // hit is a passage by its id.
 type hit struct {
-	id    int64
-	score float64
+	id       int64
+	document int64
+	score    float64
 }
 
 func (s *search) run(ctx context.Context) error {
@@ -114,14 +116,12 @@ func (s *search) run(ctx context.Context) error {
 	if err := s.read(ctx); err != nil {
 		return err
 	}
-	words, err := s.byWords(ctx)
+	s.terms = append(s.terms, s.more...)
+	words, err := s.byWords(ctx, s.terms)
 	if err != nil {
 		return err
 	}
-	has := 0.0 // how much of the question the best passage has
-	if len(words) > 0 {
-		has = min(1, words[0].score/s.whole)
-	}
+	has := s.has(words)
 	asked, err := s.asked(ctx, has)
 	if err != nil {
 		return err
@@ -131,7 +131,10 @@ func (s *search) run(ctx context.Context) error {
 		return err
 	}
 	if len(meaning) == 0 && has < enough && s.answer.Foreign != "" {
-		return nil
+		if words, err = s.byWords(ctx, s.names()); err != nil {
+			return err
+		}
+		has = s.has(words)
 	}
 	if has == 0 && (len(meaning) == 0 || meaning[0].score < nearEnough) {
 		if usual := usualLanguage(s.sources); s.answer.Foreign == "" && s.strange(usual) {
@@ -139,8 +142,68 @@ func (s *search) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	return s.show(ctx, fuse(has, words, meaning), has)
+	return s.show(ctx, fuse(has, beside(words), meaning), has)
 }
+
+// has tells how much of the question the best passage has.
+func (s *search) has(words []hit) float64 {
+	if len(words) == 0 {
+		return 0
+	}
+	return min(1, words[0].score/s.whole)
+}
+
+// names are the terms that are the same in all languages: in a question in other letters than the documents what is in theirs, and what is written as
+// no word is, such as SVG, mp3 and getUser.
+func (s *search) names() []term {
+	script := scriptOfLanguage(s.answer.Foreign)
+	other := scriptOf(s.query.Text) != script
+	is := map[string]bool{}
+	for word := range strings.FieldsSeq(s.query.Text) {
+		name := isName(word)
+		for part := range strings.FieldsSeq(segment(word)) {
+			key := strings.ToLower(part)
+			is[key] = is[key] || name || other && strings.ContainsFunc(part, func(r rune) bool { return unicode.Is(script, r) })
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.terms), func(t term) bool { return !is[t.word] })
+}
+
+// isName reports whether a word has a capital behind another letter, or letters and digits.
+func isName(word string) bool {
+	letter, capital, digit := false, false, false
+	for _, r := range word {
+		capital = capital || letter && unicode.IsUpper(r)
+		letter = letter || unicode.IsLetter(r)
+		digit = digit || unicode.IsDigit(r)
+	}
+	return capital || letter && digit
+}
+
+// beside ranks passages again: of two that have as much of the question, the one in a document with more of it is the better answer.
+func beside(words []hit) []hit {
+	best := map[int64][2]float64{} // the two best scores of each document
+	for _, h := range words {
+		b := best[h.document]
+		if b[1] = max(b[1], min(b[0], h.score)); h.score > b[0] {
+			b[0] = h.score
+		}
+		best[h.document] = b
+	}
+	list := slices.Clone(words)
+	for i, h := range list {
+		other := best[h.document][0]
+		if other == h.score {
+			other = best[h.document][1]
+		}
+		list[i].score += besideShare * min(other, h.score)
+	}
+	slices.SortFunc(list, better)
+	return list
+}
+
+// better orders hits, the best first.
+func better(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) }
 
 const (
 	enough     = 0.25 // of a question in another language a passage has to have
@@ -304,21 +367,20 @@ const byWords = `WITH mine AS MATERIALIZED (
 	SELECT p.source_id, p.chunk_id, sum(t.weight * p.weight / (p.weight + $8)) AS score FROM terms t JOIN knowledge_postings p USING (source_id, lexeme) WHERE t.strong
 	GROUP BY p.source_id, p.chunk_id ORDER BY 3 DESC, p.chunk_id LIMIT $9
 )
-SELECT c.chunk_id, c.score + coalesce((SELECT sum(t.weight * p.weight / (p.weight + $8)) FROM terms t JOIN knowledge_postings p USING (source_id, lexeme)
+SELECT c.chunk_id, k.document_id, c.score + coalesce((SELECT sum(t.weight * p.weight / (p.weight + $8)) FROM terms t JOIN knowledge_postings p USING (source_id, lexeme)
 	WHERE NOT t.strong AND t.source_id = c.source_id AND p.chunk_id = c.chunk_id), 0)
-FROM chosen c ORDER BY 2 DESC, 1`
+FROM chosen c JOIN knowledge_chunks k ON k.id = c.chunk_id ORDER BY 3 DESC, 1`
 
 // byWords ranks passages by the terms that they have.
-func (s *search) byWords(ctx context.Context) ([]hit, error) {
-	s.terms = append(s.terms, s.more...)
-	slices.SortFunc(s.terms, func(a, b term) int {
+func (s *search) byWords(ctx context.Context, terms []term) ([]hit, error) {
+	slices.SortFunc(terms, func(a, b term) int {
 		return cmp.Or(cmp.Compare(b.idf*b.share, a.idf*a.share), cmp.Compare(a.lexeme, b.lexeme), cmp.Compare(a.language, b.language))
 	})
 	var languages, lexemes []string
 	var weights []float64
 	var strong []bool
 	postings := 0
-	for _, t := range s.terms {
+	for _, t := range terms {
 		if t.chunks == 0 {
 			continue
 		}
@@ -334,7 +396,7 @@ func (s *search) byWords(ctx context.Context) ([]hit, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (h hit, err error) {
-		err = row.Scan(&h.id, &h.score)
+		err = row.Scan(&h.id, &h.document, &h.score)
 		return h, err
 	})
 }
@@ -345,7 +407,7 @@ const (
 	// A passage that has so little of the question was not found by its words, and one with so much surely was.
 	doubtful, sure = 0.15, 0.35
 	// leastWords and leastMeaning are what each rank counts even where the other one is to be trusted.
-	leastWords, leastMeaning = 0.6, 0.3
+	leastWords, leastMeaning = 0.6, 0.2
 )
 
 // fuse makes one rank of two. The less of the question the best passage has, the more its meaning counts. The scores of what it gives are from 0 to
@@ -362,9 +424,9 @@ func fuse(has float64, words, meaning []hit) []hit {
 	add(meaning, max(leastMeaning, 1-trust))
 	var list []hit
 	for id, score := range fused {
-		list = append(list, hit{id, score})
+		list = append(list, hit{id: id, score: score})
 	}
-	slices.SortFunc(list, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(list, better)
 	for i := range list[1:] {
 		list[i+1].score /= list[0].score
 	}

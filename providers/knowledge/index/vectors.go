@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -172,7 +171,7 @@ func (s *search) byMeaning(ctx context.Context, asked string) ([]hit, error) {
 			continue
 		}
 		for i, id := range v.ids {
-			near.add(hit{id, embeddings.Dot(v.values[i*v.dimension:(i+1)*v.dimension], found[0])})
+			near.add(hit{id: id, score: embeddings.Dot(v.values[i*v.dimension:(i+1)*v.dimension], found[0])})
 		}
 	}
 	return near.best(), nil
@@ -195,7 +194,7 @@ func (n *nearest) add(h hit) {
 }
 
 func (n *nearest) best() []hit {
-	slices.SortFunc(n.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(n.hits, better)
 	return n.hits[:min(len(n.hits), candidates)]
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -53,8 +52,8 @@ func Questions(file string) ([]Question, error) {
 }
 
 // Figures tell how well the questions of one kind are answered, each from 0 to 1. By document: whether a right one is among the first three, which
-// share of them is (of three at most), the reciprocal rank of the first right one; nDCG among the first ten, where a right section gains 2 and another of a right
-// document 1; and whether a right section is among the first three.
+// share of them is (of three at most), the reciprocal rank of the first right one; nDCG among the first ten, where a right section gains 2, and the first
+// section of a right document 1 where it is another; and whether a right section is among the first three.
 type Figures struct {
 	N                                int
 	Hit3, Recall3, MRR, NDCG, Place3 float64
@@ -62,7 +61,13 @@ type Figures struct {
 	Hints                            int       // that came with nothing
 }
 
-// Judge asks all questions, and gives the figures by kind.
+// All is the kind of all questions that have an answer in the documents, and say enough to find it.
+const All = "all"
+
+// apart are the kinds that are no part of All.
+var apart = []string{"pair_bad", "foreign", "negative"}
+
+// Judge asks all questions, and gives the figures by kind, and those of All.
 func Judge(ctx context.Context, questions []Question, ask func(ctx context.Context, text string) (Found, error)) (map[string]Figures, error) {
 	sums := map[string]Figures{}
 	for _, q := range questions {
@@ -70,9 +75,15 @@ func Judge(ctx context.Context, questions []Question, ask func(ctx context.Conte
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.ID, err)
 		}
-		f := sums[q.Kind]
-		f.add(q, found)
-		sums[q.Kind] = f
+		kinds := []string{q.Kind, All}
+		if slices.Contains(apart, q.Kind) {
+			kinds = kinds[:1]
+		}
+		for _, kind := range kinds {
+			f := sums[kind]
+			f.add(q, found)
+			sums[kind] = f
+		}
 	}
 	for kind, f := range sums {
 		n := float64(f.N)
@@ -131,9 +142,12 @@ func gain(q Question, p Place) (most float64) {
 }
 
 func ndcg(q Question, places []Place) float64 {
-	sum, ideal := 0.0, 0.0
+	sum, ideal, seen := 0.0, 0.0, map[string]bool{}
 	for i, p := range places[:min(10, len(places))] {
-		sum += gain(q, p) / math.Log2(float64(i+2))
+		if g := gain(q, p); g == 2 || !seen[p.Path] {
+			sum += g / math.Log2(float64(i+2))
+		}
+		seen[p.Path] = true
 	}
 	for i := range min(10, len(q.Relevant)) {
 		ideal += 2 / math.Log2(float64(i+2))
@@ -149,17 +163,6 @@ func plain(heading string) string {
 		}
 		return -1
 	}, heading))
-}
-
-// Table writes figures as lines of text.
-func Table(all map[string]Figures) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-11s %3s  %6s %6s %6s %6s %9s %6s\n", "", "n", "hit@3", "rec@3", "mrr@10", "ndcg10", "section@3", "score")
-	for _, kind := range slices.Sorted(maps.Keys(all)) {
-		f := all[kind]
-		fmt.Fprintf(&b, "%-11s %3d  %6.3f %6.3f %6.3f %6.3f %9.3f  %.2f-%.2f\n", kind, f.N, f.Hit3, f.Recall3, f.MRR, f.NDCG, f.Place3, f.Best[0], f.Best[len(f.Best)-1])
-	}
-	return b.String()
 }
 
 // FoundIn is an answer as it is judged.

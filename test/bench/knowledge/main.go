@@ -1,9 +1,10 @@
 // Command knowledge measures the search in documents: how well it answers questions whose right answers are known, and how fast it reads documents
 // and answers.
 //
-//	go run ./test/bench/knowledge [-documents DIR -questions FILE] [-sections 5000,20000] [-searches 200] [-rounds 5] [-dimension 1536]
+//	go run ./test/bench/knowledge [-documents DIR -questions FILE [-beat FILE] [-answers FILE]] [-sections 5000,20000] [-searches 200] [-rounds 5] [-dimension 1536]
 //
-// How well stands beside plain BM25 over the same sections. How fast is measured on made documents: with the word vectors that come with the program,
+// How well stands beside plain BM25 over the same sections, and beside a table of figures that a text states (-beat); -answers keeps what was found, as
+// JSON lines. How fast is measured on made documents: with the word vectors that come with the program,
 // and with vectors of a dimension as services make them. Beside it stands a baseline of the same round, a table of the same sections with an index of
 // Postgres' own full text search; the machine's mood is in both. Figures are medians of the rounds. The database is one of its own, or -database.
 package main
@@ -28,13 +29,12 @@ import (
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/providers/knowledge"
 	"github.com/signalbox/signalbox/providers/knowledge/index"
-	"github.com/signalbox/signalbox/providers/knowledge/knowledgetest"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
 )
 
 type options struct {
-	documents, questions, sections, database string
-	searches, rounds, dimension              int
+	documents, questions, beat, answers, sections, database string
+	searches, rounds, dimension                             int
 }
 
 func main() {
@@ -43,6 +43,8 @@ func main() {
 	var o options
 	flag.StringVar(&o.documents, "documents", "", "folder of documents that the questions are about")
 	flag.StringVar(&o.questions, "questions", "", "file of questions with their right answers")
+	flag.StringVar(&o.beat, "beat", "", "text with a table of figures to stand beside ours")
+	flag.StringVar(&o.answers, "answers", "", "file for what was found, a line of JSON for each question")
 	flag.StringVar(&o.sections, "sections", "5000,20000", "numbers of sections of made documents, one measurement for each")
 	flag.StringVar(&o.database, "database", "", "empty database to use; empty: one of its own")
 	flag.IntVar(&o.searches, "searches", 200, "searches of each kind in each measurement")
@@ -125,46 +127,4 @@ func (h house) empty(ctx context.Context) error {
 		err = errors.Join(err, h.Remove(ctx, s.ID))
 	}
 	return err
-}
-
-// judge reads the documents, asks the questions and prints the figures, ours and those of plain BM25.
-func judge(ctx context.Context, pool *pgxpool.Pool, o options, dir string, out io.Writer) error {
-	questions, err := knowledgetest.Questions(o.questions)
-	if err != nil {
-		return err
-	}
-	linked := filepath.Join(dir, "judged")
-	documents, err := filepath.Abs(o.documents)
-	if err == nil {
-		err = errors.Join(os.Mkdir(linked, 0o755), os.Symlink(documents, filepath.Join(linked, "documents")))
-	}
-	if err != nil {
-		return err
-	}
-	h, err := newHouse(pool, linked, wordvec.New())
-	if err != nil {
-		return err
-	}
-	if err := h.provider.Sync(ctx); err != nil {
-		return err
-	}
-	figures, err := knowledgetest.Judge(ctx, questions, func(ctx context.Context, text string) (knowledgetest.Found, error) {
-		answer, err := h.Search(ctx, index.Query{Text: text, Account: "bench"})
-		return knowledgetest.FoundIn(answer), err
-	})
-	if err != nil {
-		return err
-	}
-	plain := bm25{pool}
-	if err := plain.read(ctx); err != nil {
-		return err
-	}
-	beside, err := knowledgetest.Judge(ctx, questions, plain.find)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(out, "ours:\n%s\nplain BM25:\n%s\n", knowledgetest.Table(figures), knowledgetest.Table(beside)); err != nil {
-		return err
-	}
-	return h.empty(ctx)
 }

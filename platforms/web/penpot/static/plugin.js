@@ -16,21 +16,45 @@ const pick = (from, keys) => Object.fromEntries(keys.filter((key) => from[key] !
 
 const imageKeys = ["id", "width", "height", "name", "mtype", "keepAspectRatio"];
 
-// upload gives Penpot the pictures of a drawing, and gives what it calls them by what the house does. The sandbox has nothing that fetches bytes: they
-// come with the message.
-async function upload(images) {
-  const known = new Map();
-  for (const image of images || []) {
-    const bytes = Uint8Array.from(atob(image.data), (c) => c.charCodeAt(0));
-    known.set(image.id, await penpot.uploadMediaData(image.name, bytes, image.mtype));
+// coming is the picture whose parts are coming in: the sandbox has nothing that fetches bytes.
+/** @type {{upload: string, parts: Uint8Array[]}} */
+let coming = { upload: "", parts: [] };
+
+// join makes one of parts.
+function join(parts) {
+  const all = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
   }
-  return known;
+  return all;
 }
 
-// paints are fills as Penpot has them, without those whose picture did not come along.
+// uploadPicture takes a part of a picture. With the last one Penpot gets it, and the answer is what it calls it. That may take long: the house hears
+// that it is going on.
+async function uploadPicture({ upload, last, name, mtype, data }, going) {
+  if (coming.upload !== upload) {
+    coming = { upload, parts: [] };
+  }
+  coming.parts.push(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
+  if (!last) {
+    return {};
+  }
+  const bytes = join(coming.parts);
+  coming = { upload: "", parts: [] };
+  const signs = setInterval(going, 10_000);
+  try {
+    return pick(await penpot.uploadMediaData(name, bytes, mtype), imageKeys);
+  } finally {
+    clearInterval(signs);
+  }
+}
+
+// paints are fills as Penpot has them, without those whose picture is not there.
 function paints(list, pictures) {
-  return (list || []).filter((f) => !f.fillImage || pictures.has(f.fillImage.id)).map((f) => f.fillImage
-    ? { fillOpacity: f.fillOpacity, fillImage: { ...pick(pictures.get(f.fillImage.id), imageKeys), keepAspectRatio: true } }
+  return (list || []).filter((f) => !f.fillImage || pictures[f.fillImage.id]).map((f) => f.fillImage
+    ? { fillOpacity: f.fillOpacity, fillImage: { ...pictures[f.fillImage.id], keepAspectRatio: true } }
     : f);
 }
 
@@ -174,7 +198,16 @@ function tree(shape, list) {
   return list;
 }
 
+// picturesIn are the pictures of a drawing as Penpot names them, by what the house does. They were brought into a file, which has to be the open one.
+function picturesIn(file, pictures) {
+  if (file && file !== penpot.currentFile?.id) {
+    throw new Error("another file was opened meanwhile: send the drawing again");
+  }
+  return pictures || {};
+}
+
 const deeds = {
+  GET_FILE: () => ({ id: penpot.currentFile?.id }),
   GET_USER_DATA: () => ({ id: penpot.currentUser.id, name: penpot.currentUser.name }),
   GET_PROJECT_DATA: () => ({
     id: penpot.currentFile?.id, name: penpot.currentFile?.name,
@@ -182,8 +215,9 @@ const deeds = {
     shapes: tree(penpot.root, []), fonts: penpot.fonts.all.slice(0, 200).map((f) => f.name),
   }),
   GET_SELECTED_SHAPES: () => ({ shapeIds: penpot.selection.map((s) => s.id) }),
-  DRAW_SHAPE: ({ shapeType, params }, pictures) => ({ shapeId: draw({ ...params, type: shapeType }, new Map(), pictures).id }),
-  DRAW_SCENE: ({ shapes }, pictures) => {
+  DRAW_SHAPE: ({ shapeType, params, file, pictures }) => ({ shapeId: draw({ ...params, type: shapeType }, new Map(), picturesIn(file, pictures)).id }),
+  DRAW_SCENE: ({ shapes, file, pictures: sent }) => {
+    const pictures = picturesIn(file, sent);
     const made = new Map();
     const ids = {};
     for (const s of shapes) {
@@ -214,14 +248,15 @@ function atOnce(deed) {
   }
 }
 
-async function answerTo(message) {
+async function answerTo(message, going) {
+  if (message.type === "UPLOAD_PICTURE") {
+    return uploadPicture(message.payload, going);
+  }
   const deed = deeds[message.type];
   if (!deed) {
     throw new Error("there is nothing called " + message.type);
   }
-  const payload = message.payload || {};
-  const pictures = await upload(payload.images);
-  return atOnce(() => deed(payload, pictures));
+  return atOnce(() => deed(message.payload || {}));
 }
 
 penpot.ui.onMessage(async (message) => {
@@ -229,8 +264,9 @@ penpot.ui.onMessage(async (message) => {
     return;
   }
   const answer = { source: "penpotWizardPlugin", messageId: message.messageId, success: true, message: "" };
+  const going = () => penpot.ui.sendMessage({ source: answer.source, messageId: answer.messageId, working: true });
   try {
-    answer.payload = await answerTo(message);
+    answer.payload = await answerTo(message, going);
   } catch (error) {
     answer.success = false;
     answer.message = error instanceof Error ? error.message : String(error);

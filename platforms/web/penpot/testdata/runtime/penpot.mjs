@@ -102,6 +102,7 @@ function created(type, members) {
 
 // uploadMediaData takes what Penpot takes, and looks into the picture.
 async function uploadMediaData(name, data, mtype) {
+  await seen.holds; // a slow network
   if (typeof name !== "string" || !name || !(data instanceof Uint8Array) || !["image/png", "image/jpeg", "image/webp", "image/gif"].includes(mtype)) {
     throw new Error("the media is not valid");
   }
