@@ -312,6 +312,13 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 			}
 		})
 	}
+	t.Run("bot-ux 31 choices and results have their words in it", func(t *testing.T) {
+		v := h.reader()
+		has(t, v.page("/tool/studio", "Accept-Language", "de"), `value="ink"><span>Tusche</span>`)
+		run := h.started(v, "studio", url.Values{"prompt": {"a pier"}, "style": {"ink"}})
+		has(t, v.page("/run/"+run.ID, "Accept-Language", "de"), "<dd>Tusche", "<figcaption><span>Das Bild zur Szene")
+		has(t, v.page("/run/"+run.ID, "Accept-Language", "es"), "<dd>Ink", "<figcaption><span>picture")
+	})
 	t.Run("the language that somebody chose goes before their browser's", func(t *testing.T) {
 		v := h.reader()
 		has(t, v.page("/account", "Accept-Language", "de-CH, en;q=0.5"), `<html lang="de">`)
