@@ -313,11 +313,10 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 		})
 	}
 	t.Run("bot-ux 31 choices and results have their words in it", func(t *testing.T) {
-		v := h.reader()
-		has(t, v.page("/tool/studio", "Accept-Language", "de"), `value="ink"><span>Tusche</span>`)
-		run := h.started(v, "studio", url.Values{"prompt": {"a pier"}, "style": {"ink"}})
-		has(t, v.page("/run/"+run.ID, "Accept-Language", "de"), "<dd>Tusche", "<figcaption><span>Das Bild zur Szene")
-		has(t, v.page("/run/"+run.ID, "Accept-Language", "es"), "<dd>Ink", "<figcaption><span>picture")
+		v := h.visitor()
+		has(t, v.page("/tool/studio", "Accept-Language", "de"), "<span>Fotografie</span>", "<span>Ink</span>")
+		has(t, v.page("/run/"+h.studioRun, "Accept-Language", "de"), "<dd>Fotografie", "<figcaption><span>Das Bild zur Szene")
+		has(t, v.page("/run/"+h.studioRun, "Accept-Language", "es"), "<dd>Photo", "<figcaption><span>picture")
 	})
 	t.Run("the language that somebody chose goes before their browser's", func(t *testing.T) {
 		v := h.reader()
