@@ -317,6 +317,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 		has(t, v.page("/tool/studio", "Accept-Language", "de"), "<span>Fotografie</span>", "<span>Ink</span>")
 		has(t, v.page("/run/"+h.studioRun, "Accept-Language", "de"), "<dd>Fotografie", "<figcaption><span>Das Bild zur Szene")
 		has(t, v.page("/run/"+h.studioRun, "Accept-Language", "es"), "<dd>Photo", "<figcaption><span>picture")
+		has(t, v.page("/account", "Accept-Language", "de"), "Lokaler Nutzer")
 	})
 	t.Run("the language that somebody chose goes before their browser's", func(t *testing.T) {
 		v := h.reader()
