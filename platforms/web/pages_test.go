@@ -174,6 +174,9 @@ func TestEveryPageForEverybody(t *testing.T) {
 				if !browsertest.Is(t, ctx, browsertest.Fits) {
 					t.Errorf("%s is wider than the window", page.name)
 				}
+				if !browsertest.Is(t, ctx, `[...document.querySelectorAll(".command")].every(c => c.getClientRects().length === 1)`) {
+					t.Errorf("%s breaks inside a command", page.name)
+				}
 				browsertest.Accessible(t, ctx, page.name)
 				browsertest.Shot(t, ctx, page.name+"-"+l.name)
 			}
