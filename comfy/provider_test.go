@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -55,6 +56,7 @@ func TestBundledWorkflowsRun(t *testing.T) {
 	})
 	t.Run("A21 every text is there in five languages", func(t *testing.T) {
 		for id, tool := range w.tools {
+			properNames := map[string]bool{"sampler": true, "scheduler": true} // what they offer are names of methods in every language
 			for _, language := range []string{"de", "es", "ru", "zh"} {
 				words := tool.Localized[language]
 				if words.DisplayName == "" || words.Description == "" {
@@ -63,6 +65,16 @@ func TestBundledWorkflowsRun(t *testing.T) {
 				for _, f := range tool.InputSchema {
 					if own := words.Inputs[f.Name]; own.DisplayName == "" || own.Description == "" {
 						t.Errorf("%s.%s is not described in %s: %+v", id, f.Name, language, own)
+					}
+					for _, c := range f.Choices {
+						if value := fmt.Sprint(c.Value); words.Inputs[f.Name].Choices[value] == "" && !properNames[f.Name] {
+							t.Errorf("%s.%s: the choice %s has no label in %s", id, f.Name, value, language)
+						}
+					}
+				}
+				for _, o := range tool.OutputSchema {
+					if words.Outputs[o.Name] == "" {
+						t.Errorf("%s: the output %s has no words in %s", id, o.Name, language)
 					}
 				}
 			}

@@ -501,9 +501,20 @@ func (v *validator) localized(t Tool) {
 		if !languageTag.MatchString(language) {
 			v.bad(at, "is no language; it must be two or three small letters, such as de")
 		}
-		for name := range words.Inputs {
-			if _, there := t.InputSchema.Get(name); !there {
+		for name, own := range words.Inputs {
+			f, there := t.InputSchema.Get(name)
+			if !there {
 				v.bad(at+".inputs."+shorten(name), "is none of the tool's inputs")
+			}
+			for value := range own.Choices {
+				if there && !slices.ContainsFunc(f.Choices, func(c Choice) bool { return choiceValueText(c) == value }) {
+					v.bad(at+".inputs."+shorten(name)+".choices."+shorten(value), "is none of the input's choices")
+				}
+			}
+		}
+		for name := range words.Outputs {
+			if !slices.ContainsFunc(t.OutputSchema, func(f OutputField) bool { return f.Name == name }) {
+				v.bad(at+".outputs."+shorten(name), "is none of the tool's outputs")
 			}
 		}
 	}

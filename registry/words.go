@@ -10,13 +10,15 @@ import (
 type Words struct {
 	DisplayName string                `json:"displayName,omitempty"`
 	Description string                `json:"description,omitempty"`
-	Inputs      map[string]InputWords `json:"inputs,omitempty"` // by input name
+	Inputs      map[string]InputWords `json:"inputs,omitempty"`  // by input name
+	Outputs     map[string]string     `json:"outputs,omitempty"` // descriptions, by output name
 }
 
 // InputWords are what people read of an input in a language.
 type InputWords struct {
-	DisplayName string `json:"displayName,omitempty"`
-	Description string `json:"description,omitempty"`
+	DisplayName string            `json:"displayName,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Choices     map[string]string `json:"choices,omitempty"` // labels, by value; numbers as they are written
 }
 
 // In gives the tool as people read it in a language, a BCP 47 tag: t itself where it has no words in it.
@@ -34,8 +36,25 @@ func (t *Tool) In(language string) *Tool {
 		own := words.Inputs[f.Name]
 		read.InputSchema[i].DisplayName = or(own.DisplayName, f.DisplayName)
 		read.InputSchema[i].Description = or(own.Description, f.Description)
+		read.InputSchema[i].Choices = own.choices(f.Choices)
+	}
+	read.OutputSchema = slices.Clone(t.OutputSchema)
+	for i, f := range read.OutputSchema {
+		read.OutputSchema[i].Description = or(words.Outputs[f.Name], f.Description)
 	}
 	return &read
+}
+
+// choices gives the choices of an input their labels.
+func (w InputWords) choices(list []Choice) []Choice {
+	if len(w.Choices) == 0 {
+		return list
+	}
+	read := slices.Clone(list)
+	for i, c := range read {
+		read[i].Label = or(w.Choices[choiceValueText(c)], c.Label)
+	}
+	return read
 }
 
 func or(text, otherwise string) string {

@@ -9,8 +9,11 @@ import (
 func TestAToolIsReadInALanguage(t *testing.T) {
 	t.Parallel()
 	tool, err := registry.DecodeTool([]byte(`{"toolId":"a","service":"s","displayName":"Wallpaper","description":"Paints.","inputSchema":{
-		"colors":{"type":"number","required":false,"displayName":"Colours","description":"How many."},"seed":{"type":"number","required":false}},
-		"localized":{"de":{"displayName":"Hintergrundbild","inputs":{"colors":{"displayName":"Farben"}}}}}`))
+		"colors":{"type":"number","required":false,"displayName":"Colours","description":"How many."},"seed":{"type":"number","required":false},
+		"edges":{"type":"string","required":false,"choices":["soft",{"value":"hard","label":"Sharp"}]},"of":{"type":"number","required":false,"choices":[1,2.50]}},
+		"outputSchema":{"picture":{"type":"image","description":"The wallpaper"},"second":{"type":"image","description":"Another"}},
+		"localized":{"de":{"displayName":"Hintergrundbild","inputs":{"colors":{"displayName":"Farben"},"edges":{"choices":{"soft":"weich"}},"of":{"choices":{"2.50":"zweieinhalb"}}},
+		"outputs":{"picture":"Das Hintergrundbild"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +22,23 @@ func TestAToolIsReadInALanguage(t *testing.T) {
 	if german.DisplayName != "Hintergrundbild" || german.Description != "Paints." || colors.Label() != "Farben" || colors.Description != "How many." {
 		t.Errorf("in German it is %q, %q with %q, %q", german.DisplayName, german.Description, colors.Label(), colors.Description)
 	}
-	if before, _ := tool.InputSchema.Get("colors"); before.Label() != "Colours" || tool.DisplayName != "Wallpaper" {
+	if edges, _ := german.InputSchema.Get("edges"); registry.Allowed(edges) != "weich, Sharp" {
+		t.Errorf("the choices in German are %s", registry.Allowed(edges))
+	}
+	if of, _ := german.InputSchema.Get("of"); registry.Allowed(of) != "1, zweieinhalb" {
+		t.Errorf("the choices that are numbers in German are %s", registry.Allowed(of))
+	}
+	if out := german.OutputSchema; out[0].Description != "Das Hintergrundbild" || out[1].Description != "Another" {
+		t.Errorf("the outputs in German are %+v", out)
+	}
+	for _, typed := range []string{"weich", "soft"} {
+		edges, _ := german.InputSchema.Get("edges")
+		if value, err := registry.CheckValue(edges, typed); err != nil || value != "soft" {
+			t.Errorf("who types %s gives %v, %v", typed, value, err)
+		}
+	}
+	edges, _ := tool.InputSchema.Get("edges")
+	if before, _ := tool.InputSchema.Get("colors"); before.Label() != "Colours" || tool.DisplayName != "Wallpaper" || registry.Allowed(edges) != "soft, Sharp" || tool.OutputSchema[0].Description != "The wallpaper" {
 		t.Error("reading a tool in a language has changed it")
 	}
 	if tool.In("fr") != &tool || tool.In("") != &tool {
@@ -28,9 +47,15 @@ func TestAToolIsReadInALanguage(t *testing.T) {
 	if err := registry.Validate(tool); err != nil {
 		t.Error(err)
 	}
-	tool.Localized["de"].Inputs["colours"] = registry.InputWords{DisplayName: "Farben"}
-	if registry.Validate(tool) == nil {
-		t.Error("words for an input that there is not are accepted")
+	for what, words := range map[string]registry.Words{
+		"an input":  {Inputs: map[string]registry.InputWords{"colours": {DisplayName: "Farben"}}},
+		"a choice":  {Inputs: map[string]registry.InputWords{"edges": {Choices: map[string]string{"round": "rund"}}}},
+		"an output": {Outputs: map[string]string{"image": "Bild"}},
+	} {
+		tool.Localized["de"] = words
+		if registry.Validate(tool) == nil {
+			t.Errorf("words for %s that there is not are accepted", what)
+		}
 	}
 }
 

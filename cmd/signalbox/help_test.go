@@ -37,6 +37,21 @@ func TestHelp(t *testing.T) {
 			t.Errorf("code %d, %s\n%s", code, problems, out)
 		}
 	})
+	t.Run("what a group of commands does not have is told with what it has", func(t *testing.T) {
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"access", "nope"}, "signalbox access: unexpected argument nope; there are allow, deny, list, remove\nSee signalbox access --help.\n"},
+			{[]string{"access", "alow"}, "signalbox access: unexpected argument alow, did you mean \"allow\"; there are allow, deny, list, remove\nSee signalbox access --help.\n"},
+			{[]string{"grant"}, "signalbox grant: expected \"<account> <amount>\"\nSee signalbox grant --help.\n"},
+			{[]string{"nope"}, "signalbox: unexpected argument nope\nSee signalbox --help.\n"},
+		} {
+			if out, problems, code := printed(t, c.args...); code != 2 || out != "" || problems != c.want {
+				t.Errorf("%v: code %d, %q %q, want %q", c.args, code, out, problems, c.want)
+			}
+		}
+	})
 	t.Run("settings are told by group, each with its variable, default and meaning", func(t *testing.T) {
 		out, _, code := printed(t, "help", "settings")
 		if code != 0 || !strings.Contains(out, "\nMoney\n  SIGNUP_CREDIT_USD=1\n      Credit of a new account, US dollars.\n") {

@@ -73,8 +73,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exit // --help has been printed
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "signalbox:", err)
-		fmt.Fprintln(stderr, "See signalbox --help.")
+		command, what := misused(err)
+		fmt.Fprintf(stderr, "%s: %s\n", command, what)
+		fmt.Fprintf(stderr, "See %s --help.\n", command)
 		return 2
 	}
 	if err := unread(parsed); err != nil {
@@ -87,6 +88,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// misused says which command was used wrongly, and how; of a command that has others, these.
+func misused(err error) (command, what string) {
+	command, what = "signalbox", err.Error()
+	wrong := new(kong.ParseError)
+	if !errors.As(err, &wrong) || wrong.Context.Selected() == nil {
+		return command, what
+	}
+	group := wrong.Context.Selected()
+	var has []string
+	for _, child := range group.Children {
+		if child.Type == kong.CommandNode && !child.Hidden {
+			has = append(has, child.Name)
+		}
+	}
+	if len(has) > 0 && strings.HasPrefix(what, "unexpected argument") {
+		what = strings.TrimSuffix(what, "?") + "; there are " + strings.Join(has, ", ")
+	}
+	return command + " " + group.Path(), what
 }
 
 // newParser makes the reader of command lines.

@@ -20,6 +20,8 @@ import (
 //	@bot telegram send-as=document filename=poster.png
 //	@i18n de name="Großes Plakat" description="Malt ein Plakat."
 //	@i18n de input=steps label="Schritte" description="Mehr ist feiner."
+//	@i18n de input=style choices="ink=Tinte|oil=Öl"
+//	@i18n de output=poster label="Das Plakat"
 type Directive struct {
 	Word   string // tool, input, output, bot or i18n
 	Target string // the node, the node and widget, the platform, or the language
@@ -34,7 +36,7 @@ var directiveKeys = map[string][]string{
 	"input":  {"name", "label", "type", "required", "advanced", "default", "min", "max", "choices", "description", "role"},
 	"output": {"name", "type"},
 	"bot":    {"send-as", "filename"},
-	"i18n":   {"name", "description", "input", "label"},
+	"i18n":   {"name", "description", "input", "output", "label", "choices"},
 }
 
 var directiveWords = []string{"tool", "input", "output", "bot", "i18n"}

@@ -10,6 +10,8 @@
 //	@bot telegram send-as=document filename=poster.png
 //	@i18n de name="Großes Plakat" description="Malt ein Plakat."
 //	@i18n de input=steps label="Schritte" description="Mehr ist feiner."
+//	@i18n de input=style choices="ink=Tinte|oil=Öl"
+//	@i18n de output=poster label="Das Plakat"
 //
 // A node is named by its id, by its path inside subgraphs (12:5), or by its title. cost is a price per run; with /second
 // it is another rate for the time. Whether the node is there only package workflow knows.

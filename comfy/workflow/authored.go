@@ -247,12 +247,8 @@ func (d *definer) changeChoices(f *field, dir notes.Directive) {
 	if !ok || f.Type.IsMedia() {
 		return
 	}
-	separator := ","
-	if strings.Contains(text, "|") {
-		separator = "|"
-	}
 	f.Choices = nil
-	for part := range strings.SplitSeq(text, separator) {
+	for _, part := range splitChoices(text) {
 		v, fits := directiveValue(f.Type, strings.TrimSpace(part))
 		if !fits {
 			d.badValue(dir, "choices", part)
@@ -265,6 +261,14 @@ func (d *definer) changeChoices(f *field, dir notes.Directive) {
 	if len(f.Choices) > 0 && f.Default != nil && dir.Args["default"] == "" && !hasChoice(f.Choices, f.Default) {
 		f.Default = f.Choices[0].Value
 	}
+}
+
+// splitChoices splits a list at its bars or, where it has none, at its commas.
+func splitChoices(text string) []string {
+	if strings.Contains(text, "|") {
+		return strings.Split(text, "|")
+	}
+	return strings.Split(text, ",")
 }
 
 // directiveValue reads a value of a directive as the type wants it.

@@ -232,4 +232,5 @@ type Command struct {
 type CommandText struct {
 	Name        string // empty: as everywhere
 	Description string
+	Inputs      registry.InputSchema // those of the command, in its order; none: as everywhere
 }

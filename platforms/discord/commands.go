@@ -43,20 +43,22 @@ type command struct {
 }
 
 type commandOption struct {
-	Type         discordgo.ApplicationCommandOptionType `json:"type"`
-	Name         string                                 `json:"name"`
-	Description  string                                 `json:"description"`
-	Required     bool                                   `json:"required,omitempty"`
-	Choices      []commandChoice                        `json:"choices,omitempty"`
-	MinValue     json.Number                            `json:"min_value,omitempty"`
-	MaxValue     json.Number                            `json:"max_value,omitempty"`
-	Autocomplete bool                                   `json:"autocomplete,omitempty"`
-	FileTypes    []string                               `json:"file_types,omitempty"`
+	Type                     discordgo.ApplicationCommandOptionType `json:"type"`
+	Name                     string                                 `json:"name"`
+	Description              string                                 `json:"description"`
+	DescriptionLocalizations map[string]string                      `json:"description_localizations,omitempty"`
+	Required                 bool                                   `json:"required,omitempty"`
+	Choices                  []commandChoice                        `json:"choices,omitempty"`
+	MinValue                 json.Number                            `json:"min_value,omitempty"`
+	MaxValue                 json.Number                            `json:"max_value,omitempty"`
+	Autocomplete             bool                                   `json:"autocomplete,omitempty"`
+	FileTypes                []string                               `json:"file_types,omitempty"`
 }
 
 type commandChoice struct {
-	Name  string `json:"name"`
-	Value any    `json:"value"`
+	Name              string            `json:"name"`
+	NameLocalizations map[string]string `json:"name_localizations,omitempty"`
+	Value             any               `json:"value"`
 }
 
 // commandsOf makes the list that Discord gets, and what a use of each command means. A command in several sets is
@@ -101,7 +103,8 @@ func commandOf(c chat.Command, p *published) command {
 		Type: typeOf(c), Name: c.Name,
 		IntegrationTypes: []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall, discordgo.ApplicationIntegrationUserInstall},
 	}
-	out.NameLocalizations, out.DescriptionLocalizations = localized(c)
+	texts := textsOf(c)
+	out.NameLocalizations, out.DescriptionLocalizations = localized(c, texts)
 	switch {
 	case c.OnMessages || c.OnPeople:
 		out.Name, out.DescriptionLocalizations = cut(c.Name, maxName), nil
@@ -116,6 +119,7 @@ func commandOf(c chat.Command, p *published) command {
 	out.Description = describe(c.Description, c.Name)
 	use := usage{Private: c.Private}
 	out.Options, use.Options = optionsOf(c)
+	localizeOptions(out.Options, c, texts)
 	for out.size() > maxCommandText && len(out.Options) > 0 {
 		last := len(out.Options) - 1
 		delete(use.Options, out.Options[last].Name)
@@ -172,32 +176,68 @@ func locales(language string) []string {
 	return nil
 }
 
-func localized(c chat.Command) (names, descriptions map[string]string) {
-	names, descriptions = map[string]string{}, map[string]string{}
-	inMenu := c.OnMessages || c.OnPeople
+// textsOf are a command's texts by Discord's names of languages.
+func textsOf(c chat.Command) map[string]chat.CommandText {
+	texts := map[string]chat.CommandText{}
 	for language, say := range c.Localized {
 		text := say()
 		for _, locale := range locales(language) {
-			if name := strings.ToLower(text.Name); !inMenu && isName(name) {
-				names[locale] = name
-			} else if inMenu && text.Name != "" {
-				names[locale] = cut(text.Name, maxName)
-			}
-			if text.Description != "" {
-				descriptions[locale] = describe(text.Description, c.Name)
-			}
+			texts[locale] = text
+		}
+	}
+	return texts
+}
+
+func localized(c chat.Command, texts map[string]chat.CommandText) (names, descriptions map[string]string) {
+	names, descriptions = map[string]string{}, map[string]string{}
+	inMenu := c.OnMessages || c.OnPeople
+	for locale, text := range texts {
+		if name := strings.ToLower(text.Name); !inMenu && isName(name) {
+			names[locale] = name
+		} else if inMenu && text.Name != "" {
+			names[locale] = cut(text.Name, maxName)
+		}
+		if text.Description != "" {
+			descriptions[locale] = describe(text.Description, c.Name)
 		}
 	}
 	return names, descriptions
+}
+
+// localizeOptions gives options and their choices the words that they have in other languages, where these differ.
+func localizeOptions(options []commandOption, c chat.Command, texts map[string]chat.CommandText) {
+	for locale, text := range texts {
+		if len(text.Inputs) != len(c.Inputs) {
+			continue
+		}
+		read, _ := optionsOf(chat.Command{Inputs: text.Inputs, Completes: c.Completes})
+		for i := range min(len(options), len(read)) {
+			o := &options[i]
+			localize(&o.DescriptionLocalizations, locale, read[i].Description, o.Description)
+			for j := range min(len(o.Choices), len(read[i].Choices)) {
+				localize(&o.Choices[j].NameLocalizations, locale, read[i].Choices[j].Name, o.Choices[j].Name)
+			}
+		}
+	}
+}
+
+func localize(to *map[string]string, locale, text, usual string) {
+	if text == usual {
+		return
+	}
+	if *to == nil {
+		*to = map[string]string{}
+	}
+	(*to)[locale] = text
 }
 
 // size counts what Discord bounds to maxCommandText; of localisations the longest counts.
 func (c command) size() int {
 	n := longest(c.Name, c.NameLocalizations) + longest(c.Description, c.DescriptionLocalizations)
 	for _, o := range c.Options {
-		n += utf8.RuneCountInString(o.Name) + utf8.RuneCountInString(o.Description)
+		n += utf8.RuneCountInString(o.Name) + longest(o.Description, o.DescriptionLocalizations)
 		for _, choice := range o.Choices {
-			n += utf8.RuneCountInString(choice.Name)
+			n += longest(choice.Name, choice.NameLocalizations)
 			if s, ok := choice.Value.(string); ok {
 				n += utf8.RuneCountInString(s)
 			}

@@ -141,6 +141,25 @@ func TestCommandBodies(t *testing.T) {
 			t.Errorf("%v %v", d, c.NameLocalizations)
 		}
 	})
+	t.Run("bot-ux 31 options and their choices are described in each language", func(t *testing.T) {
+		t.Parallel()
+		inputs := func(about, soft string) registry.InputSchema {
+			return registry.InputSchema{
+				{Name: "size", Type: registry.TypeNumber, Description: "px"},
+				{Name: "edges", Type: registry.TypeString, Required: true, Description: about, Choices: []registry.Choice{{Value: "soft", Label: soft}, {Value: "jpeg"}}},
+			}
+		}
+		c, _ := oneCommand(chat.Command{Name: "draw", Inputs: inputs("How edges are", "soft"), Localized: map[string]func() chat.CommandText{
+			"de": func() chat.CommandText { return chat.CommandText{Inputs: inputs("Wie Kanten sind", "weich")} },
+			"es": func() chat.CommandText { return chat.CommandText{Description: "Dibuja"} },
+		}})
+		raw, _ := json.Marshal(c.Options)
+		want := `[{"type":3,"name":"edges","description":"How edges are","description_localizations":{"de":"Wie Kanten sind"},"required":true,` +
+			`"choices":[{"name":"soft","name_localizations":{"de":"weich"},"value":"soft"},{"name":"jpeg","value":"jpeg"}]},{"type":10,"name":"size","description":"px"}]`
+		if string(raw) != want {
+			t.Errorf("got  %s\nwant %s", raw, want)
+		}
+	})
 	t.Run("commands on messages have a name only", func(t *testing.T) {
 		t.Parallel()
 		c, p := oneCommand(chat.Command{Name: "Use with…", OnMessages: true, Use: "use", Private: true, Description: "x", Inputs: registry.InputSchema{{Name: "a"}}})

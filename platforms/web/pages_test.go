@@ -174,6 +174,9 @@ func TestEveryPageForEverybody(t *testing.T) {
 				if !browsertest.Is(t, ctx, browsertest.Fits) {
 					t.Errorf("%s is wider than the window", page.name)
 				}
+				if !browsertest.Is(t, ctx, `[...document.querySelectorAll(".command")].every(c => c.getClientRects().length === 1)`) {
+					t.Errorf("%s breaks inside a command", page.name)
+				}
 				browsertest.Accessible(t, ctx, page.name)
 				browsertest.Shot(t, ctx, page.name+"-"+l.name)
 			}
@@ -312,6 +315,13 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 			}
 		})
 	}
+	t.Run("bot-ux 31 choices and results have their words in it", func(t *testing.T) {
+		v := h.visitor()
+		has(t, v.page("/tool/studio", "Accept-Language", "de"), "<span>Fotografie</span>", "<span>Ink</span>")
+		has(t, v.page("/run/"+h.studioRun, "Accept-Language", "de"), "<dd>Fotografie", "<figcaption><span>Das Bild zur Szene")
+		has(t, v.page("/run/"+h.studioRun, "Accept-Language", "es"), "<dd>Photo", "<figcaption><span>picture")
+		has(t, v.page("/account", "Accept-Language", "de"), "Lokaler Nutzer")
+	})
 	t.Run("the language that somebody chose goes before their browser's", func(t *testing.T) {
 		v := h.reader()
 		has(t, v.page("/account", "Accept-Language", "de-CH, en;q=0.5"), `<html lang="de">`)

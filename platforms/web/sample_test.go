@@ -31,6 +31,7 @@ func studio() registry.Tool {
 		}
 		t.OutputSchema = registry.OutputSchema{{Name: "picture", Type: "image"}, {Name: "clip", Type: "video"}, {Name: "voice", Type: "audio"}, {Name: "model", Type: "file"}, {Name: "story", Type: "text"}}
 		t.CostingModel = &registry.CostingModel{Rate: "0.02", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+		t.Localized = map[string]registry.Words{"de": {Inputs: map[string]registry.InputWords{"style": {Choices: map[string]string{"photo": "Fotografie"}}}, Outputs: map[string]string{"picture": "Das Bild zur Szene"}}}
 	})
 }
 

@@ -32,9 +32,37 @@ func Wanted(v i18n.Voice, f registry.InputField) string {
 	return v.Line(wantedKey(f), "range", rangeOf(f))
 }
 
+// maxChoices is how many choices a sentence names.
+const maxChoices = 20
+
+// Fitting says which values an input takes where no buttons show them.
+func Fitting(v i18n.Voice, f registry.InputField) string {
+	if len(f.Choices) == 0 || f.Type.IsMedia() {
+		return Wanted(v, f)
+	}
+	var names []string
+	for _, c := range f.Choices[:min(len(f.Choices), maxChoices)] {
+		names = append(names, c.Text())
+	}
+	if len(f.Choices) > maxChoices {
+		names = append(names, "…")
+	}
+	return v.Line("want.choices", "choices", strings.Join(names, ", "))
+}
+
+// Inside writes a label as it stands inside a line: its first word small, unless that is an abbreviation or the language writes
+// nouns with a capital.
+func Inside(v i18n.Voice, label string) string {
+	first, rest := utf8.DecodeRuneInString(label)
+	if second, _ := utf8.DecodeRuneInString(label[rest:]); label == "" || v.Language() == "de" || unicode.IsUpper(second) {
+		return label
+	}
+	return string(unicode.ToLower(first)) + label[rest:]
+}
+
 // WrongValue says that a value does not fit an input, and what would.
 func WrongValue(v i18n.Voice, f registry.InputField) string {
-	return v.Line("ask.wrongKind", "input", f.Label()) + "\n" + Wanted(v, f)
+	return v.Line("ask.wrongKind", "input", f.Label()) + "\n" + Fitting(v, f)
 }
 
 // wantedKey is the key of the text that says what an input takes.

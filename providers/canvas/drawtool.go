@@ -34,22 +34,22 @@ func drawTool() registry.Tool {
 		Execution:     registry.Execution{Capability: registry.CapabilityRead, Idempotent: true, TimeoutMs: 60_000}, Advice: registry.Advice{IntentTags: []string{"image", "design"}},
 		Localized: map[string]registry.Words{
 			"de": drawWords("Zeichnen", "Zeichnet Plakate, Karten, Zitate, Diagramme und Memes aus einfachen Worten und ändert sie, wie du es sagst.",
-				"Was gezeichnet werden soll", "Was gezeichnet oder an der letzten Zeichnung geändert werden soll.", "Bild", "Ein Bild, das hinein soll.", "Zeichnung", "Kennung der Zeichnung, die geändert wird; ohne sie die letzte dieser Unterhaltung."),
+				"Was gezeichnet werden soll", "Was gezeichnet oder an der letzten Zeichnung geändert werden soll.", "Bild", "Ein Bild, das hinein soll.", "Zeichnung", "Kennung der Zeichnung, die geändert wird; ohne sie die letzte dieser Unterhaltung.", "Die Zeichnung als PNG."),
 			"es": drawWords("Dibujar", "Dibuja carteles, tarjetas, citas, gráficos y memes a partir de palabras sencillas, y los cambia como digas.",
-				"Qué dibujar", "Qué dibujar, o qué cambiar en el último dibujo.", "Imagen", "Una imagen que incluir.", "Dibujo", "Identificador del dibujo que se cambia; sin él, el último de esta conversación."),
+				"Qué dibujar", "Qué dibujar, o qué cambiar en el último dibujo.", "Imagen", "Una imagen que incluir.", "Dibujo", "Identificador del dibujo que se cambia; sin él, el último de esta conversación.", "El dibujo en PNG."),
 			"ru": drawWords("Рисунок", "Рисует плакаты, открытки, цитаты, диаграммы и мемы по простым словам и меняет их, как вы скажете.",
-				"Что нарисовать", "Что нарисовать или изменить в последнем рисунке.", "Картинка", "Картинка, которую вставить.", "Рисунок", "Номер рисунка, который нужно изменить; без него меняется последний в этом разговоре."),
+				"Что нарисовать", "Что нарисовать или изменить в последнем рисунке.", "Картинка", "Картинка, которую вставить.", "Рисунок", "Номер рисунка, который нужно изменить; без него меняется последний в этом разговоре.", "Рисунок в PNG."),
 			"zh": drawWords("绘图", "用简单的话画海报、卡片、名言、图表和表情包，并按您说的修改。",
-				"画什么", "要画什么，或要改动上一幅画的什么。", "图片", "要放进去的图片。", "画作", "要改动的画作的编号；不填则为本对话中最近的一幅。"),
+				"画什么", "要画什么，或要改动上一幅画的什么。", "图片", "要放进去的图片。", "画作", "要改动的画作的编号；不填则为本对话中最近的一幅。", "PNG 格式的画作。"),
 		},
 	}
 }
 
-// drawWords are the texts of draw in a language: its name and purpose, then labels and descriptions of its inputs.
-func drawWords(name, about, text, textAbout, picture, pictureAbout, drawing, drawingAbout string) registry.Words {
+// drawWords are the texts of draw in a language: its name and purpose, then labels and descriptions of its inputs and what it makes.
+func drawWords(name, about, text, textAbout, picture, pictureAbout, drawing, drawingAbout, made string) registry.Words {
 	return registry.Words{DisplayName: name, Description: about, Inputs: map[string]registry.InputWords{
 		"text": {DisplayName: text, Description: textAbout}, "picture": {DisplayName: picture, Description: pictureAbout}, "scene": {DisplayName: drawing, Description: drawingAbout},
-	}}
+	}, Outputs: map[string]string{"picture": made}}
 }
 
 // maxWords bounds what is asked for.

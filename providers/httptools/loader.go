@@ -267,11 +267,27 @@ func translated(t registry.Tool, words map[string]map[string]string) map[string]
 	for language, about := range words[t.Description] {
 		inputs := map[string]registry.InputWords{}
 		for _, f := range t.InputSchema {
-			inputs[f.Name] = registry.InputWords{DisplayName: words[f.DisplayName][language], Description: words[f.Description][language]}
+			inputs[f.Name] = registry.InputWords{
+				DisplayName: words[f.DisplayName][language], Description: words[f.Description][language], Choices: labels(f.Choices, words, language),
+			}
 		}
 		localized[language] = registry.Words{DisplayName: words[t.DisplayName][language], Description: about, Inputs: inputs}
 	}
 	return localized
+}
+
+// labels are those of choices that have words in a language, by value.
+func labels(choices []registry.Choice, words map[string]map[string]string, language string) map[string]string {
+	var said map[string]string
+	for _, c := range choices {
+		if label := words[c.Label][language]; label != "" {
+			if said == nil {
+				said = map[string]string{}
+			}
+			said[fmt.Sprint(c.Value)] = label
+		}
+	}
+	return said
 }
 
 // tell gives the tool of a description, with its state.

@@ -13,7 +13,7 @@ func ExampleOf(f registry.InputField) string {
 	case f.Type.IsMedia():
 		return ""
 	case len(f.Choices) > 0:
-		return f.Choices[0].Text()
+		return (registry.Choice{Value: f.Choices[0].Value}).Text() // as programs know it: a label may be a sentence
 	case f.Type == registry.TypeBoolean:
 		return "yes"
 	case f.Seed:

@@ -43,6 +43,9 @@ func helpOverview(ctx context.Context, t *turn.Turn) error {
 	text := t.Say.Text("help.intro")
 	var own chat.Text
 	for _, c := range t.Services.Commands {
+		if c.Who == turn.ChatAdmins && t.In.Chat.Kind == chat.ChatPrivate {
+			continue
+		}
 		own = chat.Lines(own, chat.Plain("/"+c.Name+" – "+t.Say.Line("command."+c.Name)))
 	}
 	text = chat.Join("\n\n", text, own)

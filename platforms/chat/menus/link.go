@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -53,21 +55,21 @@ func linkedIdentities(ctx context.Context, t *turn.Turn, k *store.Keyboard) (cha
 	k.State.Identities = nil
 	var options []chat.MenuOption
 	for _, id := range list {
-		m.Text = chat.Lines(m.Text, chat.Plain("• "+identityName(id.Identity)))
+		m.Text = chat.Lines(m.Text, chat.Plain("• "+identityName(t.Say, id.Identity)))
 		if id.Platform == t.In.From.Platform && id.ExternalID == t.In.From.ExternalID {
 			continue
 		}
 		k.State.Identities = append(k.State.Identities, id.Identity)
-		options = append(options, chat.MenuOption{Label: t.Say.Line("button.unlink", "name", identityName(id.Identity))})
+		options = append(options, chat.MenuOption{Label: t.Say.Line("button.unlink", "name", identityName(t.Say, id.Identity))})
 	}
 	m.Text = chat.Lines(t.Say.Text("link.linked"), m.Text)
 	t.Offer(&m, *k, "unlink", "menu.unlink", options)
 	return m, t.Services.Store.Keyboards.Save(ctx, *k)
 }
 
-func identityName(id users.Identity) string {
+func identityName(v show.Voice, id users.Identity) string {
 	platform := strings.ToUpper(id.Platform[:1]) + id.Platform[1:]
-	return platform + ": " + chat.FirstNonEmpty(id.Name, id.ExternalID)
+	return platform + ": " + chat.FirstNonEmpty(words.PersonName(v.Voice, id.Name), id.ExternalID)
 }
 
 // askJoin asks before it joins two accounts.
@@ -162,7 +164,7 @@ func PressUnlink(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) err
 	if err := t.Acknowledge(ctx); err != nil {
 		return err
 	}
-	name := identityName(k.State.Identities[n])
+	name := identityName(t.Say, k.State.Identities[n])
 	_, err := t.Change(ctx, t.In.Message, chat.Message{
 		To: t.In.Chat.Place, Text: t.Say.Text("link.askUnlink", "name", name), Buttons: [][]chat.Button{{
 			{Label: t.Say.Line("button.unlink", "name", name), Data: k.Data("leave" + strconv.Itoa(n)), Style: chat.ButtonDanger},
@@ -189,7 +191,7 @@ func PressLeave(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) erro
 	if err != nil {
 		return err
 	}
-	m.Text = chat.Join("\n\n", t.Say.Text("link.left", "name", identityName(leaving)), m.Text)
+	m.Text = chat.Join("\n\n", t.Say.Text("link.left", "name", identityName(t.Say, leaving)), m.Text)
 	_, err = t.Change(ctx, t.In.Message, m)
 	return err
 }

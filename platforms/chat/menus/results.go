@@ -124,7 +124,7 @@ func PressOriginal(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 
 // sendOriginal sends an output as it was stored or, where it is too large for that, says where it is.
 func sendOriginal(ctx context.Context, t *turn.Turn, run runs.Run, i int) error {
-	file, fits := t.Services.Deliverer.Original(t.Out.In(t.In.Chat), run, i)
+	file, fits := t.Services.Deliverer.Original(t.Out.In(t.In.Chat), t.Say.Read(run), i)
 	err := chat.ErrTooLarge
 	if fits {
 		_, err = t.Post(ctx, chat.Message{To: t.In.Chat.Place, ReplyTo: t.In.Message, Media: []chat.Media{file}})

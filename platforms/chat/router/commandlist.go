@@ -49,7 +49,7 @@ func (l commandList) own(v show.Voice, kind chat.ChatKind) []chat.Command {
 		}
 		command := chat.Command{
 			Name: c.Name, Description: chat.Brief(v.Line("command."+c.Name), l.limits.DescriptionLimit), Private: !c.Shared,
-			Inputs: l.describe(c.Inputs, v), Localized: l.localized("command." + c.Name),
+			Inputs: l.describe(c.Inputs, v), Localized: l.localizedOwn(c),
 		}
 		for _, f := range c.Inputs {
 			if f.Name == toolInput {
@@ -68,6 +68,13 @@ func (l commandList) describe(inputs registry.InputSchema, v show.Voice) registr
 		described[i].Description = v.Line("takes." + f.Name)
 	}
 	return described
+}
+
+// localizedOwn is what a command of the bot does and takes in all languages but English.
+func (l commandList) localizedOwn(c turn.Command) map[string]func() chat.CommandText {
+	return l.inEach(func(v show.Voice) chat.CommandText {
+		return chat.CommandText{Description: chat.Brief(v.Line("command."+c.Name), l.limits.DescriptionLimit), Inputs: l.describe(c.Inputs, v)}
+	})
 }
 
 // localized is a text in all languages but English, as descriptions of commands.
@@ -103,14 +110,7 @@ func (l commandList) named() []*registry.Tool {
 func (l commandList) toolCommand(tool *registry.Tool, v show.Voice) chat.Command {
 	localized := l.localizedTool(tool)
 	tool = tool.In(v.Language())
-	inputs := optionOrder(tool.InputSchema)
-	if l.limits.Options > 0 {
-		inputs = inputs[:min(len(inputs), l.limits.Options)]
-	}
-	completes := completed(inputs)
-	if _, own := input.FieldNamed(tool.InputSchema, input.PresetWord); !own && len(inputs) < l.limits.Options {
-		inputs = append(inputs, registry.InputField{Name: input.PresetWord, Type: registry.TypeString, Advanced: true, Description: v.Line("takes.name")})
-	}
+	inputs, completes := l.toolInputs(tool, v)
 	return chat.Command{
 		Name:        strings.TrimPrefix(tool.CommandName, "/"),
 		Tool:        tool.ToolID,
@@ -121,16 +121,30 @@ func (l commandList) toolCommand(tool *registry.Tool, v show.Voice) chat.Command
 	}
 }
 
+// toolInputs are what the command of a tool takes, and the names of those whose values are offered while they are typed.
+func (l commandList) toolInputs(tool *registry.Tool, v show.Voice) (inputs registry.InputSchema, completes []string) {
+	inputs = optionOrder(tool.InputSchema)
+	if l.limits.Options > 0 {
+		inputs = inputs[:min(len(inputs), l.limits.Options)]
+	}
+	completes = completed(inputs)
+	if _, own := input.FieldNamed(tool.InputSchema, input.PresetWord); !own && len(inputs) < l.limits.Options {
+		inputs = append(inputs, registry.InputField{Name: input.PresetWord, Type: registry.TypeString, Advanced: true, Description: v.Line("takes.name")})
+	}
+	return inputs, completes
+}
+
 // purpose says in a few words what a tool is for.
 func (l commandList) purpose(tool *registry.Tool) string {
 	return chat.InWords(chat.FirstSentence(chat.FirstNonEmpty(tool.Description, tool.DisplayName)), l.limits.DescriptionLimit)
 }
 
-// localizedTool is what a tool is for in the languages that it has words in, where one list carries them all.
+// localizedTool is what a tool is for and takes in the languages that it has words in, where one list carries them all.
 func (l commandList) localizedTool(tool *registry.Tool) map[string]func() chat.CommandText {
 	return l.inEach(func(v show.Voice) (text chat.CommandText) {
 		if read := tool.In(v.Language()); read != tool {
 			text.Description = l.purpose(read)
+			text.Inputs, _ = l.toolInputs(read, v)
 		}
 		return text
 	})

@@ -112,7 +112,8 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 		return err
 	}
 	// Several attempts must not add up to several messages, so each leaves its trace in rec.
-	w := showing{out: s.In(where.Chat), say: d.Voice(where.Language), run: run, where: where, rec: rec}
+	say := d.Voice(where.Language)
+	w := showing{out: s.In(where.Chat), say: say, run: say.Read(run), where: where, rec: rec}
 	err = d.show(ctx, &w)
 	if errors.Is(err, chat.ErrNoRight) {
 		err = d.showWithoutRight(ctx, &w, err)
@@ -131,7 +132,7 @@ func (d *Deliverer) Deliver(ctx context.Context, run runs.Run) error {
 
 // ShowAgain shows once more how a run ended, as new messages where somebody asks for it by trigger.
 func (d *Deliverer) ShowAgain(ctx context.Context, on *Platform, v Voice, run runs.Run, where store.Target, trigger *chat.Incoming) error {
-	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: run, where: where, trigger: trigger})
+	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: v.Read(run), where: where, trigger: trigger})
 }
 
 func (d *Deliverer) showAgain(ctx context.Context, w *showing) error {

@@ -12,7 +12,7 @@ import (
 // Shareable offers the files of a person's run, to be sent to any chat, if its words contain these. What is for adults is not
 // offered, since nobody knows who reads that chat.
 func (d *Deliverer) Shareable(on *Platform, v Voice, run runs.Run, words string) []chat.InlineOffer {
-	run = v.read(run)
+	run = v.Read(run)
 	prompt := PromptOf(run)
 	said := strings.ToLower(run.Tool.DisplayName + " " + prompt)
 	if input.IsAdult(&run.Tool) || !strings.Contains(said, strings.ToLower(strings.TrimSpace(words))) {

@@ -47,7 +47,7 @@ func (d *Deliverer) ShowOne(ctx context.Context, on *Platform, v Voice, run runs
 	if !ok {
 		return runs.ErrNotFound
 	}
-	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: one, where: where, trigger: trigger, of: n, among: pictures(run)})
+	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: v.Read(one), where: where, trigger: trigger, of: n, among: pictures(run)})
 }
 
 // pictures counts the pictures of a set: 0 where a run gave other files too, or no set.

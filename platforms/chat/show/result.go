@@ -170,7 +170,7 @@ func PromptOf(run runs.Run) string {
 
 // caption is the text under a result: tool, what it was made of, what it cost.
 func (v Voice) caption(run runs.Run) chat.Text {
-	run = v.read(run)
+	run = v.Read(run)
 	text := chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}
 	if prompt := PromptOf(run); prompt != "" {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(prompt, 200)}})
@@ -180,7 +180,7 @@ func (v Voice) caption(run runs.Run) chat.Text {
 
 // givenLine names the seed and up to four values that somebody chose.
 func (v Voice) givenLine(run runs.Run) string {
-	run = v.read(run)
+	run = v.Read(run)
 	free, _ := input.TextInput(run.Tool.InputSchema)
 	var given []string
 	for _, f := range run.Tool.InputSchema.Ordered() {
@@ -191,7 +191,7 @@ func (v Voice) givenLine(run runs.Run) string {
 			continue
 		}
 		if shown := chat.Brief(v.ValueLabel(f, value), 40); shown != "" {
-			given = append(given, strings.ToLower(f.Label())+" "+shown)
+			given = append(given, words.Inside(v.Voice, f.Label())+" "+shown)
 		}
 	}
 	return strings.Join(given, " · ")
@@ -264,7 +264,7 @@ func (v Voice) repeatPrice(run runs.Run, labels ...string) chat.Text {
 
 // failure tells how a run ended without a result, and the code under which support finds it.
 func (v Voice) failure(run runs.Run, in chat.ChatKind) chat.Text {
-	run = v.read(run)
+	run = v.Read(run)
 	text := chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, v.ending(run, in))
 	if run.Status != runs.StatusCanceled {
 		text = chat.Lines(text, v.Text("support.code", "code", SupportCode(run.ID)))

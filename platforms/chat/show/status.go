@@ -17,7 +17,7 @@ import (
 // StatusMessage shows where a run stands: tool, stage, place in the queue, percentage if one is known,
 // price, and a button to cancel.
 func (v Voice) StatusMessage(run runs.Run, k store.Keyboard, notes []string) chat.Message {
-	run = v.read(run)
+	run = v.Read(run)
 	text := chat.Lines(
 		chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}},
 		v.Stage(run),

@@ -28,12 +28,12 @@ func (v Voice) Proposal(run runs.Run) chat.Text {
 	if run.Preview != nil && len(run.Preview.Parts) > 0 {
 		return chat.Join("\n\n", v.would(run), v.Text("asked.total", "price", v.Between(run.Quote.Low, run.Quote.High)))
 	}
-	return chat.Lines(chat.Text{{Style: chat.StyleBold, Text: v.read(run).Tool.DisplayName}}, v.would(run), v.Price(run.Tool, run.Quote))
+	return chat.Lines(chat.Text{{Style: chat.StyleBold, Text: v.Read(run).Tool.DisplayName}}, v.would(run), v.Price(run.Tool, run.Quote))
 }
 
 // would is what a call would do.
 func (v Voice) would(run runs.Run) chat.Text {
-	run = v.read(run)
+	run = v.Read(run)
 	var said chat.Text
 	if strings.Contains(run.Tool.Confirmation, " ") { // the tool's own question; other words are kinds of summaries
 		said = chat.Plain(run.Tool.Confirmation)

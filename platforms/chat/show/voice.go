@@ -11,8 +11,8 @@ import (
 // Voice speaks one language.
 type Voice struct{ i18n.Voice }
 
-// read is a run with its tool as people read it in the voice's language.
-func (v Voice) read(run runs.Run) runs.Run {
+// Read is a run with its tool as people read it in the voice's language.
+func (v Voice) Read(run runs.Run) runs.Run {
 	run.Tool = *run.Tool.In(v.Language())
 	return run
 }

@@ -119,7 +119,7 @@ func priced(t *turn.Turn, tool *registry.Tool, q billing.Quote) string {
 		return t.Say.Line("button.run", "tool", tool.DisplayName)
 	case q.High == 0:
 		return t.Say.Line("button.runFree", "tool", tool.DisplayName)
-	case q.Low == q.High:
+	case q.Low == q.High, t.Say.AtMost(q.High) == t.Say.AtMost(max(q.Low, 1)): // both read "under $0.01"
 		return t.Say.Line("button.runFor", "tool", tool.DisplayName, "price", q.High)
 	}
 	return t.Say.Line("button.runUpTo", "tool", tool.DisplayName, "price", q.High)

@@ -217,7 +217,7 @@ func leftOverFiles(t *turn.Turn, d *input.Draft, tool *registry.Tool, files []ch
 	takes := 0
 	for _, f := range tool.InputSchema.Ordered() {
 		if f.Type.IsMedia() {
-			text = chat.Lines(text, t.Say.Text("left.takes", "input", f.Label(), "want", words.Wanted(t.Say.Voice, f)))
+			text = chat.Lines(text, t.Say.Text("left.takes", "input", f.Label(), "want", words.Fitting(t.Say.Voice, f)))
 			takes++
 		}
 	}

@@ -73,7 +73,7 @@ func (t *Turn) Deprecation(tool *registry.Tool) []string {
 
 // WrongKind says that a value does not fit an input, and what would.
 func (t *Turn) WrongKind(f registry.InputField) chat.Text {
-	return chat.Lines(t.Say.Text("ask.wrongKind", "input", f.Label()), chat.Plain(words.Wanted(t.Say.Voice, f)))
+	return chat.Lines(t.Say.Text("ask.wrongKind", "input", f.Label()), chat.Plain(words.Fitting(t.Say.Voice, f)))
 }
 
 // WrongValue says what is wrong with the value of an input. In groups it does not repeat what somebody

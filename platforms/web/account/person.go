@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -114,6 +115,10 @@ func (s *person) showWith(w http.ResponseWriter, r *http.Request, a users.Accoun
 	var err error
 	if page.Identities, err = s.person.Identities(r.Context(), a.ID); err != nil {
 		return err
+	}
+	voice := s.render.Voice(r, a)
+	for i, id := range page.Identities {
+		page.Identities[i].Name = words.PersonName(voice, id.Name)
 	}
 	if page.Keys, err = s.keys.Keys(r.Context(), a.ID); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -20,9 +21,9 @@ const wayAdmin = "admin"
 
 var (
 	// localIdentity is the person at this machine, when there is no public address.
-	localIdentity = users.Identity{Platform: Platform, ExternalID: "local", Name: "Local user"}
+	localIdentity = users.Identity{Platform: Platform, ExternalID: "local", Name: words.LocalUser}
 	// adminIdentity is the one who has the operator's token.
-	adminIdentity = users.Identity{Platform: Platform, ExternalID: "admin", Name: "Operator"}
+	adminIdentity = users.Identity{Platform: Platform, ExternalID: "admin", Name: words.Operator}
 )
 
 // visit is what is known about who sends a request; it is found out once, when somebody asks.

@@ -184,6 +184,8 @@ func (s *sharing) view(r *http.Request) (sharePage, error) {
 	if err != nil {
 		return sharePage{}, err
 	}
+	voice := s.render.Voice(r, users.Account{})
+	run.Tool = *run.Tool.In(voice.Language())
 	page := sharePage{Tool: run.Tool.DisplayName, About: render.Purpose(run.Tool.Description), Address: s.door.Site.Absolute(r, s.path(id))}
 	if t, ok := s.tools.snapshot().Resolve(run.Tool.ToolID); ok && t.ListedFor(registry.Everyone) {
 		page.ToolID = t.ToolID
@@ -192,7 +194,7 @@ func (s *sharing) view(r *http.Request) (sharePage, error) {
 		page.Report, page.Reasons = s.path(id)+"/report", moderation.Reasons[:]
 	}
 	for _, o := range run.Outputs {
-		page.Results = append(page.Results, s.views.result(run, o))
+		page.Results = append(page.Results, s.views.result(voice, run, o))
 	}
 	if picture := lastPicture(page.Results); picture != "" {
 		page.Picture = s.door.Site.Absolute(r, picture)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/edit"
@@ -65,7 +66,7 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 	run.Tool = *run.Tool.In(voice.Language())
 	v := runView{Run: run, Price: priceWords(voice, run.Tool, run.Quote).Price, ExactPrice: exactPrice(voice, run.Quote)}
 	for _, o := range run.Outputs {
-		v.Results = append(v.Results, s.result(run, o))
+		v.Results = append(v.Results, s.result(voice, run, o))
 	}
 	for _, o := range v.Results {
 		if v.Cover.Type == "" || v.Cover.Type != string(registry.TypeImage) && o.Type == string(registry.TypeImage) {
@@ -127,13 +128,8 @@ func steps(voice i18n.Voice, parts []registry.Part) []givenValue {
 	return list
 }
 
-func (s views) result(run runs.Run, o runs.Output) result {
-	out := result{Output: o, Label: o.Name}
-	for _, f := range run.Tool.OutputSchema {
-		if f.Name == o.Name && f.Description != "" && len(f.Description) <= 40 {
-			out.Label = f.Description
-		}
-	}
+func (s views) result(voice i18n.Voice, run runs.Run, o runs.Output) result {
+	out := result{Output: o, Label: resultLabel(voice, run.Tool, o)}
 	if o.Media != "" {
 		out.URL = s.links.File(run.AccountID, o.Media, o.FileName)
 		if o.Type == string(registry.TypeImage) {
@@ -144,6 +140,22 @@ func (s views) result(run runs.Run, o runs.Output) result {
 		out.Size = fmt.Sprintf("%d × %d", o.Width, o.Height)
 	}
 	return out
+}
+
+// maxResultLabel is the longest description, in characters, that stands as a label.
+const maxResultLabel = 40
+
+// resultLabel is what a result is: its description where that is short, what it is called, or its kind where it is called by that.
+func resultLabel(voice i18n.Voice, tool registry.Tool, o runs.Output) string {
+	for _, f := range tool.OutputSchema {
+		if f.Name == o.Name && f.Description != "" && utf8.RuneCountInString(f.Description) <= maxResultLabel {
+			return f.Description
+		}
+	}
+	if o.Name == o.Type {
+		return voice.Line("web.kind." + o.Type)
+	}
+	return o.Name
 }
 
 func (s views) given(voice i18n.Voice, owner string, f registry.InputField, value any, from runs.Source) givenValue {

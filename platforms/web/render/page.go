@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -60,8 +61,9 @@ func (p *Pages) ShowAs(w http.ResponseWriter, r *http.Request, a users.Account, 
 	if err != nil {
 		return err
 	}
-	p.write(w, r, p.d.Voice(r, a), status, name, frame{
-		View: v, Balance: &b, SignedIn: true, Name: a.DisplayName, Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery, Drawings: p.d.cfg.Drawings, Chains: p.d.cfg.Chains,
+	voice := p.d.Voice(r, a)
+	p.write(w, r, voice, status, name, frame{
+		View: v, Balance: &b, SignedIn: true, Name: words.PersonName(voice, a.DisplayName), Operator: a.Operator, Console: p.d.cfg.Console, Talks: p.d.cfg.Talks, Gallery: p.d.cfg.Gallery, Drawings: p.d.cfg.Drawings, Chains: p.d.cfg.Chains,
 	})
 	return nil
 }
