@@ -185,6 +185,9 @@ func travel() []registry.Tool {
 		tool("publish"), tool("look", func(t *registry.Tool) {
 			t.Capability, t.CostingModel, t.CommandName = registry.CapabilityRead, nil, "/look"
 		}),
+		tool("send", func(t *registry.Tool) {
+			t.Capability, t.Reaches = registry.CapabilityRead, []string{"where"}
+		}),
 		tool("paint", image), tool("frame", image), tool("jet", func(t *registry.Tool) { t.CostingModel.Rate = "2" }),
 	}
 }

@@ -112,6 +112,11 @@ type Leg struct {
 	Progress LegProgress `json:"-"`
 }
 
+// leaves reports whether a leg changes something or sends something out, as far as that is known before it runs.
+func (l Leg) leaves() bool {
+	return l.Effect.Leaves() || l.Effect.Reaches || l.Preview != nil && l.Preview.Capability == registry.CapabilityWrite
+}
+
 // LegProgress is how far a leg is.
 type LegProgress struct {
 	Status     LegStatus

@@ -198,6 +198,7 @@ func (s *Service) settleEffect(ctx context.Context, tool registry.Tool, leg *Leg
 		ref, err = s.keep(ctx, *undo)
 		effect.Undo = &ref
 	}
+	effect.Reaches = slices.ContainsFunc(tool.Reaches, func(name string) bool { return leg.Inputs[name] != nil })
 	leg.Effect = effect
 	return err
 }
