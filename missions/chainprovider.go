@@ -89,6 +89,7 @@ func (c *Chains) plan(ctx context.Context, call registry.Call) (Document, billin
 	if err != nil {
 		return Document{}, 0, err
 	}
+	d.Budget = call.Budget
 	doc, promised, err := c.missions().plan(ctx, call.UserID, d)
 	if err == nil && call.Tool.ToolID == StepsTool {
 		err = doc.oneWord()

@@ -251,7 +251,7 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 	config := Config{
 		Pool: pool, Registry: h.tools, Runs: p.runs, Ledger: ledger, Providers: providers, Media: assets, Poll: 5 * time.Millisecond, LookEvery: 50 * time.Millisecond,
 		Now: func() time.Time { return time.Now().Add(time.Duration(h.later.Load())) },
-		May: func(_ context.Context, _, toolID string) (registry.Audience, error) {
+		May: func(_ context.Context, _, toolID, _ string) (registry.Audience, error) {
 			if h.may != nil {
 				return registry.Everyone, h.may(toolID)
 			}
