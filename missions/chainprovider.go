@@ -129,6 +129,9 @@ func (c *Chains) Preview(ctx context.Context, call registry.Call) (registry.Prev
 	if err == nil {
 		shows, err = c.shows(ctx, call, doc)
 	}
+	if err == nil && !shows && slices.ContainsFunc(doc.Legs, func(l Leg) bool { return l.Effect.Reaches }) {
+		return registry.Preview{Capability: registry.CapabilityWrite}, nil // a model does not go there unasked
+	}
 	if err != nil || !shows {
 		return registry.Preview{}, err
 	}
