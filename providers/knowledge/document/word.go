@@ -51,6 +51,9 @@ func partOf(archive *zip.Reader, name string) (io.ReadCloser, error) {
 	return archive.File[i].Open()
 }
 
+// maxNested is how deep elements may be in each other: each costs memory until it ends.
+const maxNested = 512
+
 // word collects the sections of a Word file while it is read.
 type word struct {
 	sections  []Section
@@ -62,7 +65,7 @@ type word struct {
 
 func (w *word) read(r io.Reader) error {
 	tokens := xml.NewDecoder(r)
-	inText := false
+	inText, depth := false, 0
 	for {
 		token, err := tokens.Token()
 		switch {
@@ -74,9 +77,13 @@ func (w *word) read(r io.Reader) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			inText = t.Name.Local == "t"
+			if depth++; depth > maxNested {
+				return fmt.Errorf("the text of this Word file has more than %d elements in each other", maxNested)
+			}
 			w.start(t)
 		case xml.EndElement:
 			inText = false
+			depth--
 			if t.Name.Local == "p" {
 				if err := w.end(); err != nil {
 					return err
