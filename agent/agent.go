@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -86,7 +87,9 @@ type Question struct {
 	Group     string      // the group with a wallet where it is asked, see runs.Request
 	Budget    runs.Budget // what tools that only read may draw on unasked
 	Key       runs.Budget // what the model's own words draw on, such as an API key's limit; zero: the account's limits alone
-	Language  string      // in which the asker is told what the program says, BCP 47; empty: English
+	// Spoken says that a person wrote the question, and no other model or program: its calls may go to the addresses that are in it.
+	Spoken   bool
+	Language string // in which the asker is told what the program says, BCP 47; empty: English
 	// Within says that another agent asks, in the course of a question of the same account, trace and Key, within whose bounds this one is.
 	Within bool
 	RunID  string // the run whose tool is answered by this question; empty: none
@@ -246,8 +249,20 @@ func (a *Agent) take(ctx context.Context, q Question, place int, call Call) (run
 	}
 	return a.cfg.Runs.Ask(ctx, runs.Request{
 		AccountID: q.AccountID, ToolID: call.Tool, Values: map[runs.Source]map[string]any{runs.FromArgument: values},
-		Origin: q.Origin, Group: q.Group, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Context: q.Context,
+		Origin: q.Origin, Group: q.Group, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Said: q.said(), Context: q.Context,
 	})
+}
+
+// said is what the person gave with the question.
+func (q Question) said() []string {
+	if !q.Spoken {
+		return nil
+	}
+	said := []string{q.Text, q.Quoted}
+	for _, a := range slices.Concat(q.Attachments, q.Earlier) {
+		said = append(said, a.Ref)
+	}
+	return said
 }
 
 // may refuses a call of a tool that the account may not use, and of several steps with one among them.

@@ -82,7 +82,9 @@ func newHouse(t *testing.T, more ...registry.Tool) *house {
 	if err == nil {
 		several, err = missions.New(missions.Config{
 			Pool: pool, Registry: h.registry, Runs: service, Ledger: ledger, Providers: providers,
-			May: func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+			May: func(context.Context, string, string, string) (registry.Audience, error) {
+				return registry.Everyone, nil
+			},
 		})
 	}
 	if err == nil {

@@ -312,7 +312,7 @@ func (s *Service) checkShare(ctx context.Context, c *Chain) error {
 
 // addLeg checks a leg of a chain, and what it makes of the whole.
 func (s *Service) addLeg(ctx context.Context, c *Chain, t *registry.Tool, leg DraftLeg, before []registry.Tool) error {
-	audience, err := s.cfg.May(ctx, c.AccountID, leg.Tool)
+	audience, err := s.cfg.May(ctx, c.AccountID, leg.Tool, "")
 	if err != nil {
 		return err
 	}

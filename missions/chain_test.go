@@ -2,6 +2,7 @@ package missions
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -210,6 +211,71 @@ func TestChains(t *testing.T) {
 		var owners int
 		if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM asset_owners WHERE hash = $1`, his).Scan(&owners); err != nil || owners != 1 {
 			t.Errorf("carl's picture is that of %d people, %v", owners, err)
+		}
+	})
+	t.Run("who runs somebody else's chain sees the steps that change something or send something out, and says the word", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann, bob := h.user(), h.user()
+		begun := func(who string, c Chain) runs.Run {
+			t.Helper()
+			run, err := h.runs.Accept(t.Context(), runOf(who, c.ToolID(), nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run
+		}
+		for i, second := range []string{"publish", "send"} {
+			c := h.save(Chain{AccountID: ann, Name: "Trip", Command: "/trip_" + second, Visibility: Public, Legs: []DraftLeg{
+				{Tool: "look", Order: 1}, {Tool: second, Order: 2, Inputs: map[string]any{"where": "elsewhere", "after": outputOf(1, "result")}},
+			}})
+			h.runEnds(begun(ann, c)) // its author knows what it does
+			if run := begun(bob, c); run.Status != runs.StatusAwaitingConfirmation || run.Preview == nil || len(run.Preview.Parts) != 2 {
+				t.Fatalf("a chain that may %s is %s, and shows %+v", second, run.Status, run.Preview)
+			} else if got := fmt.Sprint(run.Preview.Parts[1].Name, run.Preview.Parts[1].Inputs); !strings.Contains(got, "elsewhere") || !strings.Contains(got, "after string  1") {
+				t.Errorf("shown is %s", got)
+			} else if got := len(h.agency.called()); got != 2*(i+1)+2*i {
+				t.Errorf("%d calls were made before anybody said so", got)
+			} else if run, err := h.runs.Confirm(t.Context(), run.ID, bob); err != nil {
+				t.Error(err)
+			} else if run = h.runEnds(run); run.Status != runs.StatusSucceeded {
+				t.Errorf("what was confirmed is %s: %+v", run.Status, run.Error)
+			}
+		}
+		makes := poster(ann)
+		makes.Visibility = Public
+		if run := begun(bob, h.save(makes)); run.Status == runs.StatusAwaitingConfirmation {
+			t.Error("a chain that only makes pictures asks")
+		}
+	})
+	t.Run("a chain that sends something out since its steps were looked at does not run", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann, bob := h.user(), h.user()
+		c := h.save(Chain{AccountID: ann, Name: "Look", Command: "/look_around", Visibility: Public, Legs: []DraftLeg{{Tool: "look", Order: 1}}})
+		b, err := h.runs.Bind(t.Context(), runOf(bob, c.ToolID(), nil))
+		if err == nil {
+			_, err = h.runs.Quote(t.Context(), b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := travel()
+		for i := range tools {
+			if tools[i].ToolID == "look" {
+				tools[i].Reaches = []string{"where"}
+			}
+		}
+		h.loader.Set(tools...)
+		if _, err := h.tools.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		run, err := h.runs.AcceptBound(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run = h.runEnds(run); run.Status != runs.StatusFailed || len(h.agency.called()) > 0 {
+			t.Errorf("it is %s after %v", run.Status, h.agency.called())
 		}
 	})
 	t.Run("private chains of two people have the same command, each for its owner; what is shared has one of its own", func(t *testing.T) {

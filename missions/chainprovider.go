@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -88,7 +89,12 @@ func (c *Chains) plan(ctx context.Context, call registry.Call) (Document, billin
 	if err != nil {
 		return Document{}, 0, err
 	}
-	return c.missions().plan(ctx, call.UserID, d)
+	d.Budget = call.Budget
+	doc, promised, err := c.missions().plan(ctx, call.UserID, d)
+	if err == nil && call.Tool.ToolID == StepsTool {
+		err = doc.oneWord()
+	}
+	return doc, promised, err
 }
 
 // draft is what a call asks for: the steps that it names, or what a chain has written down.
@@ -100,9 +106,8 @@ func (c *Chains) draft(ctx context.Context, call registry.Call) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	var owner string
-	err = c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id::text = $1`, chain.ID).Scan(&owner)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && chain.Visibility == Private && owner != call.UserID {
+	owner, err := c.owner(ctx, chain.ID)
+	if err == nil && (owner == "" || chain.Visibility == Private && owner != call.UserID) {
 		err = registry.Say(registry.CodeUnavailable, said.Removed, "tool", call.Tool.DisplayName)
 	}
 	return chain.draft(call.Inputs), err
@@ -117,14 +122,47 @@ func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price,
 	return registry.Price{CostUSD: promised.Decimal(), Parts: true}, nil
 }
 
-// Preview refuses what can't be run now, or not by this account, and tells the steps that a call names.
+// Preview refuses what can't be run now, or not by this account, and tells the steps that its caller has to see.
 func (c *Chains) Preview(ctx context.Context, call registry.Call) (registry.Preview, error) {
 	doc, _, err := c.plan(ctx, call)
-	if err != nil || call.Tool.ToolID != StepsTool {
+	shows := false
+	if err == nil {
+		shows, err = c.shows(ctx, call, doc)
+	}
+	if err == nil && !shows && slices.ContainsFunc(doc.Legs, func(l Leg) bool { return l.Effect.Reaches }) {
+		return registry.Preview{Capability: registry.CapabilityWrite}, nil // a model does not go there unasked
+	}
+	if err != nil || !shows {
 		return registry.Preview{}, err
 	}
 	parts, err := c.missions().parts(doc)
-	return registry.Preview{Capability: registry.CapabilityWrite, Parts: parts}, err
+	return registry.Preview{Capability: registry.CapabilityWrite, Parts: parts, Asks: true}, err
+}
+
+// shows reports whether a call's steps have to be seen before they run: those that a model proposes, and those of somebody else's chain that
+// change something or send something out, since they do it with the rights of whoever runs them.
+func (c *Chains) shows(ctx context.Context, call registry.Call, doc Document) (bool, error) {
+	if call.Tool.ToolID == StepsTool {
+		return true, nil
+	}
+	chain, err := chainOf(call.Tool)
+	if err != nil || !slices.ContainsFunc(doc.Legs, Leg.leaves) {
+		return false, err
+	}
+	owner, err := c.owner(ctx, chain.ID)
+	return owner != call.UserID, err
+}
+
+// owner is whose a chain is; "" where it was deleted.
+func (c *Chains) owner(ctx context.Context, chainID string) (owner string, err error) {
+	err = c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id::text = $1`, chainID).Scan(&owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("whose chain %s is: %w", chainID, err)
+	}
+	return owner, nil
 }
 
 // Submit begins the mission of a run, once for each handle: its owner has confirmed all legs by the run.
@@ -142,9 +180,14 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 	if promised := run.Quote.High - run.Quote.Share; err == nil && now > promised {
 		err = registry.Errorf(registry.CodeUnavailable, "%s", (&PriceError{Promised: promised, Now: now}).Error())
 	}
-	if err == nil && call.Tool.ToolID == StepsTool {
+	shows := false
+	if err == nil {
+		shows, err = c.shows(ctx, call, doc)
+	}
+	if err == nil && shows {
 		err = s.asShown(doc, call)
-	} else if err == nil {
+	}
+	if err == nil && call.Tool.ToolID != StepsTool {
 		err = c.lend(ctx, call)
 	}
 	if err != nil {
@@ -169,13 +212,9 @@ func (c *Chains) lend(ctx context.Context, call registry.Call) error {
 	if len(files) == 0 {
 		return nil
 	}
-	var owner string
-	err = c.pool.QueryRow(ctx, `SELECT account_id::text FROM chains WHERE id = $1`, chain.ID).Scan(&owner)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // it was deleted meanwhile, and lends nothing any more
-	}
-	if err != nil {
-		return fmt.Errorf("whose chain %s is: %w", chain.ID, err)
+	owner, err := c.owner(ctx, chain.ID)
+	if err != nil || owner == "" {
+		return err // one that was deleted meanwhile lends nothing any more
 	}
 	return assets.Lend(ctx, c.pool, owner, call.UserID, files)
 }

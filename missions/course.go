@@ -254,7 +254,11 @@ func (c *course) acceptNew(ctx context.Context, leg *Leg) (runs.Run, error) {
 
 // bind gives a leg's inputs their values, with the tool as it was shown: it has to be there still, for this account.
 func (c *course) bind(ctx context.Context, leg *Leg) (runs.Bound, error) {
-	audience, err := c.cfg.May(ctx, c.m.AccountID, leg.Tool.ID)
+	budget, err := c.budget(ctx)
+	if err != nil {
+		return runs.Bound{}, err
+	}
+	audience, err := c.cfg.May(ctx, c.m.AccountID, leg.Tool.ID, budget)
 	if err != nil {
 		return runs.Bound{}, err
 	}
@@ -273,13 +277,23 @@ func (c *course) bind(ctx context.Context, leg *Leg) (runs.Bound, error) {
 	if err != nil {
 		return runs.Bound{}, err
 	}
-	r := request(c.m.AccountID, tool.ToolID, audience, inputs)
+	r := request(c.m.AccountID, budget, tool.ToolID, audience, inputs)
 	r.IdempotencyKey, r.Parent, r.Context.TraceID, r.Origin = c.m.key(leg), c.m.RunID, c.m.ID, c.m.originOf(leg)
 	b, err := c.cfg.Runs.BindAs(ctx, tool, r)
 	if err == nil && len(b.Missing) > 0 {
 		err = &runs.MissingInputError{Fields: b.Missing}
 	}
 	return b, err
+}
+
+// budget names what the run that the mission belongs to draws on: its legs are calls with the same key. One that its owner has confirmed by
+// itself is its owner's.
+func (c *course) budget(ctx context.Context) (string, error) {
+	if c.m.RunID == "" {
+		return "", nil
+	}
+	run, err := c.cfg.Runs.Get(ctx, c.m.RunID)
+	return run.Budget, err
 }
 
 // inputs are a leg's inputs with the outputs that they name.

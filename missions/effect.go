@@ -18,6 +18,8 @@ type Effect struct {
 	Perfect bool            `json:"perfect,omitempty"`
 	Inputs  json.RawMessage `json:"inputs,omitempty"` // of Undo, with {{outputs.a.b}} for the leg's outputs; none: by their names
 	Window  time.Duration   `json:"window,omitempty"` // how long after its end it can be taken back; 0: always
+	// Reaches: the call goes to an address that it names, see registry.Policy.
+	Reaches bool `json:"reaches,omitempty"`
 }
 
 // Leaves reports whether there is anything to take back.

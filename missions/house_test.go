@@ -186,6 +186,9 @@ func travel() []registry.Tool {
 		tool("publish"), tool("look", func(t *registry.Tool) {
 			t.Capability, t.CostingModel, t.CommandName = registry.CapabilityRead, nil, "/look"
 		}),
+		tool("send", func(t *registry.Tool) {
+			t.Capability, t.Reaches = registry.CapabilityRead, []string{"where"}
+		}),
 		tool("paint", image), tool("frame", image), tool("jet", func(t *registry.Tool) { t.CostingModel.Rate = "2" }),
 	}
 }
@@ -249,7 +252,7 @@ func (h *house) open(pool *pgxpool.Pool) *process {
 	config := Config{
 		Pool: pool, Registry: h.tools, Runs: p.runs, Ledger: ledger, Providers: providers, Media: assets, Poll: 5 * time.Millisecond, LookEvery: 50 * time.Millisecond,
 		Now: func() time.Time { return time.Now().Add(time.Duration(h.later.Load())) },
-		May: func(_ context.Context, _, toolID string) (registry.Audience, error) {
+		May: func(_ context.Context, _, toolID, _ string) (registry.Audience, error) {
 			if h.may != nil {
 				return registry.Everyone, h.may(toolID)
 			}

@@ -78,6 +78,8 @@ type Draft struct {
 	Independent bool        `json:"independent,omitempty"`
 	Legs        []DraftLeg  `json:"legs"`
 	Origin      runs.Origin `json:"-"` // where it was asked for, see Mission
+	// Budget names that of the key with which it is asked for; empty: none. Its calls are looked at as that key's.
+	Budget string `json:"-"`
 }
 
 // DraftLeg is a call of a tool. A value of Inputs, or a part of one, may be {"$output": {"leg": 1, "name": "image"}}: that output of
@@ -110,6 +112,11 @@ type Leg struct {
 	Effect    Effect            `json:"effect"`
 
 	Progress LegProgress `json:"-"`
+}
+
+// leaves reports whether a leg changes something or sends something out, as far as that is known before it runs.
+func (l Leg) leaves() bool {
+	return l.Effect.Leaves() || l.Effect.Reaches || l.Preview != nil && l.Preview.Capability == registry.CapabilityWrite
 }
 
 // LegProgress is how far a leg is.

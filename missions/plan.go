@@ -112,7 +112,7 @@ func (s *Service) plan(ctx context.Context, accountID string, d Draft) (Document
 	doc := Document{Title: d.Title, Currency: d.Currency, EscalationURL: d.EscalationURL, Independent: d.Independent}
 	tools := make([]registry.Tool, len(d.Legs))
 	for i, draft := range d.Legs {
-		leg, tool, err := s.planLeg(ctx, accountID, draft, tools)
+		leg, tool, err := s.planLeg(ctx, accountID, d.Budget, draft, tools)
 		if err != nil {
 			return Document{}, 0, fmt.Errorf("leg %d: %w", draft.Order, atLeg(draft.Order, err))
 		}
@@ -136,8 +136,8 @@ func atLeg(order int, err error) error {
 	return err
 }
 
-func (s *Service) planLeg(ctx context.Context, accountID string, d DraftLeg, before []registry.Tool) (Leg, registry.Tool, error) {
-	audience, err := s.cfg.May(ctx, accountID, d.Tool)
+func (s *Service) planLeg(ctx context.Context, accountID, budget string, d DraftLeg, before []registry.Tool) (Leg, registry.Tool, error) {
+	audience, err := s.cfg.May(ctx, accountID, d.Tool, budget)
 	if err != nil {
 		return Leg{}, registry.Tool{}, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) planLeg(ctx context.Context, accountID string, d DraftLeg, bef
 			known[name] = value
 		}
 	}
-	b, err := s.cfg.Runs.Bind(ctx, request(accountID, d.Tool, audience, known))
+	b, err := s.cfg.Runs.Bind(ctx, request(accountID, budget, d.Tool, audience, known))
 	if err != nil {
 		return Leg{}, registry.Tool{}, err
 	}
@@ -198,6 +198,7 @@ func (s *Service) settleEffect(ctx context.Context, tool registry.Tool, leg *Leg
 		ref, err = s.keep(ctx, *undo)
 		effect.Undo = &ref
 	}
+	effect.Reaches = slices.ContainsFunc(tool.Reaches, func(name string) bool { return leg.Inputs[name] != nil })
 	leg.Effect = effect
 	return err
 }
@@ -209,9 +210,9 @@ func (s *Service) keep(ctx context.Context, tool registry.Tool) (ToolRef, error)
 }
 
 // request is a leg's request with all its inputs: neither settings nor presets change it later.
-func request(accountID, toolID string, audience registry.Audience, inputs map[string]any) runs.Request {
+func request(accountID, budget, toolID string, audience registry.Audience, inputs map[string]any) runs.Request {
 	return runs.Request{
-		AccountID: accountID, ToolID: toolID, Audience: audience, Origin: runs.Origin{Platform: Platform},
+		AccountID: accountID, ToolID: toolID, Audience: audience, Budget: runs.Budget{Name: budget}, Origin: runs.Origin{Platform: Platform},
 		Values: map[runs.Source]map[string]any{runs.FromArgument: inputs, runs.FromPreference: {}},
 	}
 }

@@ -97,7 +97,7 @@ func (c *course) undo(ctx context.Context, leg *Leg) error {
 	if err != nil {
 		return err
 	}
-	b, err := c.cfg.Runs.BindAs(ctx, tool, request(c.m.AccountID, tool.ToolID, registry.Insiders, p.UndoInputs))
+	b, err := c.cfg.Runs.BindAs(ctx, tool, request(c.m.AccountID, "", tool.ToolID, registry.Insiders, p.UndoInputs))
 	if err == nil && len(b.Missing) > 0 {
 		err = &runs.MissingInputError{Fields: b.Missing}
 	}

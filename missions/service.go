@@ -47,8 +47,9 @@ type Config struct {
 	// Providers are who runs the tools, by service: what takes a leg back is asked of them directly, with neither price nor retries.
 	Providers map[string]runs.Provider
 	Media     registry.MediaOpener // for providers; nil: none
-	// May says as what an account may use a tool now, or why not.
-	May func(ctx context.Context, accountID, toolID string) (registry.Audience, error)
+	// May says as what an account may use a tool now, or why not. A call that draws on a budget, such as that of a limited or an agent's key,
+	// has nothing of an operator.
+	May func(ctx context.Context, accountID, toolID, budget string) (registry.Audience, error)
 	// Tell lets the owner know of a mission that is over or, with a leg, of that leg which waits for a word of its own. After an error
 	// it is called again, and after a crash it may be. nil: the mission itself says so, and the log.
 	Tell func(ctx context.Context, m Mission, waits *Leg) error

@@ -150,13 +150,20 @@ func suits(f registry.InputField, place string, before []registry.Tool) (leg jso
 	return "", "", fmt.Errorf(`expected {"$output":{"leg":1}} with the number of an earlier step, found %.20q`, place)
 }
 
+// oneWord refuses steps that one word for all does not cover.
+func (d *Document) oneWord() error {
+	for i, leg := range d.Legs {
+		if leg.Asks {
+			return refuse(stepAt(i, "tool"), "%s can't be taken back and others follow it: make it the last step", leg.Tool.ID)
+		}
+	}
+	return nil
+}
+
 // parts tell the steps of a mission as they would be carried out now.
 func (s *Service) parts(doc Document) (_ []registry.Part, err error) {
 	parts := make([]registry.Part, len(doc.Legs))
 	for i, leg := range doc.Legs {
-		if leg.Asks {
-			return nil, refuse(stepAt(i, "tool"), "%s can't be taken back and others follow it: make it the last step", leg.Tool.ID)
-		}
 		tool, there := s.cfg.Registry.Snapshot().Resolve(leg.Tool.ID)
 		if !there {
 			return nil, registry.Say(registry.CodeUnavailable, said.Removed, "tool", leg.Tool.Name)

@@ -155,6 +155,8 @@ type Preview struct {
 	Link string `json:"link,omitempty"`
 	// Parts are the calls that the call is made of, in their order, each as it would be made now; none: it is one of itself.
 	Parts []Part `json:"parts,omitempty"`
+	// Asks: whoever makes the call, also a person, has to see it first, since somebody else wrote down what it changes or sends out.
+	Asks bool `json:"asks,omitempty"`
 }
 
 // Change is what would be different in one field of a thing.

@@ -75,6 +75,8 @@ type Policy struct {
 	Cancels      string   `json:"cancels,omitempty"`      // the tool that takes back what this one did
 	CancelFor    string   `json:"cancelFor,omitempty"`    // the tool whose calls this one takes back
 	PIIRequired  []string `json:"piiRequired,omitempty"`  // personal data that a call needs
+	// Reaches are the inputs that say to which addresses a call goes, and what goes along. It may carry data out although it changes nothing here.
+	Reaches []string `json:"reaches,omitempty"`
 }
 
 // Advice helps models to choose and use the tool.

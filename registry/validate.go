@@ -478,6 +478,11 @@ func (v *validator) running(t Tool) {
 			v.bad("retryPolicy.backoffMs", "is %d; it must not be negative", r.BackoffMs)
 		}
 	}
+	for _, name := range t.Reaches {
+		if _, there := t.InputSchema.Get(name); !there {
+			v.bad("reaches", "names %s, which is no input", shorten(name))
+		}
+	}
 	v.localized(t)
 	for platform, hint := range t.Delivery {
 		oneOf(v, "delivery."+platform+".sendAs", hint.SendAs, "photo", "document", "video", "animation", "audio", "voice")

@@ -88,6 +88,7 @@ func TestValidateRefuses(t *testing.T) {
 		"alias twice":                   {func(x *registry.Tool) { x.Aliases = []string{"a", "a"} }, "aliases[1]", "twice"},
 		"alias of itself":               {func(x *registry.Tool) { x.Aliases = []string{"/x"} }, "aliases[0]", "own name"},
 		"unknown way to send":           {func(x *registry.Tool) { x.Delivery = registry.Delivery{"telegram": {SendAs: "letter"}} }, "delivery.telegram.sendAs", "document"},
+		"an address that is no input":   {func(x *registry.Tool) { x.Reaches = []string{"url"} }, "reaches", "no input"},
 		"empty tag":                     {func(x *registry.Tool) { x.IntentTags = []string{""} }, "intentTags", "empty"},
 		"metadata that JSON has not":    {func(x *registry.Tool) { x.Metadata = map[string]any{"a": []any{make(chan int)}} }, "", "unsupported type"},
 		"metadata that holds itself":    {func(x *registry.Tool) { x.Metadata = map[string]any{}; x.Metadata["a"] = x.Metadata }, "", "cycle"},

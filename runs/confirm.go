@@ -93,7 +93,7 @@ func (b Bound) Unasked(quote billing.Quote) *ApprovalError {
 }
 
 // Asks reports whether the run will wait for its owner's word at this price: its tool demands a summary, it sends
-// personal data, it costs more than its owner spends unasked, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
+// personal data, somebody else wrote down what it changes or sends out, it costs more than its owner spends unasked, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
 // a Budget with a limit, which is its owner's word for that. What the call changes is told by its preview, if there is one. A tool that
 // cancels another never asks: when something went wrong there may be nobody to answer.
 func (b Bound) Asks(quote billing.Quote) bool {
@@ -101,7 +101,7 @@ func (b Bound) Asks(quote billing.Quote) bool {
 	switch {
 	case t.CancelFor != "":
 		return false
-	case t.Confirmation != "" || len(t.PIIRequired) > 0 || r.Approval == ApproveAll:
+	case t.Confirmation != "" || len(t.PIIRequired) > 0 || r.Approval == ApproveAll || b.askedFor():
 		return true
 	case r.Asking.About(quote):
 		return true
@@ -109,6 +109,12 @@ func (b Bound) Asks(quote billing.Quote) bool {
 		return false
 	}
 	return b.Capability() != registry.CapabilityRead || quote.High > 0 && r.Budget.Limit == 0
+}
+
+// askedFor reports whether the preview of the call says that it has to be shown to anybody.
+func (b Bound) askedFor() bool {
+	p := b.Preview()
+	return p != nil && p.Asks
 }
 
 // Summary is what the owner of a run affirms: exactly this call, for no more than this price.

@@ -174,6 +174,8 @@ type Request struct {
 	Approval Approval
 	// Asking is which prices a person who asks wants to confirm first, though the tool asks for nothing.
 	Asking Asking
+	// Said is what the person has written for whom a model asks: it may go to addresses that are in it. Others have to be found, or approved.
+	Said []string
 	// Audience is who asks: operators and agents may run internal tools.
 	Audience registry.Audience
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.

@@ -26,6 +26,10 @@ func TestNamesThatCannotBeKept(t *testing.T) {
 			t.Errorf("%.20q as a key's label: %v", name, err)
 		}
 	}
+	odd := Identity{Platform: "telegram", ExternalID: "odd", Name: " Ann\n\x1b[2J\u202e(moderator)\u200b ", Handle: "ann\u202e"}
+	if got := identify(t, s, odd); got.DisplayName != "Ann [2J(moderator)" {
+		t.Errorf("a name with marks that turn and hide is %q", got.DisplayName)
+	}
 	if _, err := s.Identify(t.Context(), Identity{Platform: "web", ExternalID: "a\x00b"}); err == nil {
 		t.Error("an id was changed into another one")
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -143,9 +144,9 @@ func (s *Store) Identify(ctx context.Context, identity Identity) (Account, error
 	return account, nil
 }
 
-// clean makes what a platform tells fit for the database.
+// clean makes what a platform tells fit for the database, and names for those who read them: one line, without marks that hide or turn it.
 func (i Identity) clean() Identity {
-	i.Name, i.Handle, i.Language = cleanText(i.Name), cleanText(i.Handle), cleanText(i.Language)
+	i.Name, i.Handle, i.Language = plain.Line(cleanText(i.Name)), plain.Line(cleanText(i.Handle)), cleanText(i.Language)
 	return i
 }
 

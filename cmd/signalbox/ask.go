@@ -141,6 +141,7 @@ func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question
 		return agent.Answer{}, err
 	}
 	q.Budget = q.Key
+	account.Operator = account.Operator && q.Key.Name == ""
 	q.Origin = runs.Origin{Platform: askapi.Platform}
 	q.May = askapi.May(a.users, account)
 	return one.Ask(ctx, q)

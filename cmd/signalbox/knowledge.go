@@ -76,24 +76,26 @@ func newEmbeddings(c config.Config) (*embeddings.Client, error) {
 	return embeddings.New(embeddings.Config{URL: c.EmbeddingsURL, Model: c.EmbeddingsModel, Key: c.EmbeddingsAPIKey})
 }
 
-// documentReader reads PDF files by this program in a process of its own.
+// documentReader reads all files but short texts by this program in a process of its own.
 func documentReader() (document.Reader, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return document.Reader{}, fmt.Errorf("reading PDF files: %w", err)
+		return document.Reader{}, fmt.Errorf("reading documents: %w", err)
 	}
-	return document.Reader{Command: []string{program, "read-pdf"}}, nil
+	return document.Reader{Command: []string{program, "read-document"}}, nil
 }
 
-type readPDFCommand struct{}
+type readDocumentCommand struct {
+	Kind string `arg:"" help:"The ending of its name, such as .pdf."`
+}
 
-// mostMemory is what reading a PDF file may take, in bytes of addresses.
+// mostMemory is what reading a file may take, in bytes of addresses.
 const mostMemory = 4 << 30
 
-// Run reads a PDF file from stdin. The limit of memory is a second wall: where it can't be had, that of time remains.
-func (readPDFCommand) Run(e env) error {
+// Run reads a file from stdin. The limit of memory is a second wall: where it can't be had, that of time remains.
+func (c readDocumentCommand) Run(e env) error {
 	_ = syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: mostMemory, Max: mostMemory})
-	return document.Serve(os.Stdin, e.stdout)
+	return document.Serve(c.Kind, os.Stdin, e.stdout)
 }
 
 type knowledgeCommand struct {

@@ -23,29 +23,29 @@ import (
 type cli struct {
 	settings.Settings
 
-	Up        upCommand        `cmd:"" default:"1" help:"Run everything: database, engine, page, chats. The default."`
-	Demo      demoCommand      `cmd:"" help:"Run a house with a week of simulated people, and throw it away at the end."`
-	Inspect   inspectCommand   `cmd:"" help:"Show what tools files become, and what to mend in them."`
-	Convert   convertCommand   `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
-	Engine    engineCommand    `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
-	Flash     flashCommand     `cmd:"" help:"Write the registry to files, for deployment and documents."`
-	Doctor    doctorCommand    `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
-	Grant     grantCommand     `cmd:"" help:"Give credit to an account."`
-	Voucher   voucherCommand   `cmd:"" help:"Make gift codes that people redeem for credit."`
-	People    peopleCommand    `cmd:"" help:"List people with the ids that grant and access take."`
-	Tools     toolsCommand     `cmd:"" help:"Versions of tools: list, go back to one, keep one beside."`
-	Ask       askCommand       `cmd:"" help:"Ask a model that works with the tools."`
-	Access    accessCommand    `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
-	Site      siteCommand      `cmd:"" help:"Write the site to files."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database's schema up to date."`
-	Files     filesCommand     `cmd:"" help:"Move all files between DATA_DIR and an object store."`
-	Backup    backupCommand    `cmd:"" help:"Write database and files into a folder, while the house works on."`
-	Restore   restoreCommand   `cmd:"" help:"Bring a backup into an empty database and DATA_DIR."`
-	Webhooks  webhooksCommand  `cmd:"" help:"List and replay the callbacks of services."`
-	Knowledge knowledgeCommand `cmd:"" help:"Build files of documents."`
-	ReadPDF   readPDFCommand   `cmd:"" name:"read-pdf" hidden:"" help:"Read one PDF file from stdin, for the program itself."`
-	Version   versionCommand   `cmd:"" hidden:"" help:"Print the version."`
-	Help      helpCommand      `cmd:"" hidden:"" help:"Explain a command, or all settings: help settings."`
+	Up           upCommand           `cmd:"" default:"1" help:"Run everything: database, engine, page, chats. The default."`
+	Demo         demoCommand         `cmd:"" help:"Run a house with a week of simulated people, and throw it away at the end."`
+	Inspect      inspectCommand      `cmd:"" help:"Show what tools files become, and what to mend in them."`
+	Convert      convertCommand      `cmd:"" help:"Print the prompt that a workflow becomes, as JSON."`
+	Engine       engineCommand       `cmd:"" help:"Run the CPU engine alone: a ComfyUI server without GPU."`
+	Flash        flashCommand        `cmd:"" help:"Write the registry to files, for deployment and documents."`
+	Doctor       doctorCommand       `cmd:"" help:"Check configuration, database, engines, tokens and folders."`
+	Grant        grantCommand        `cmd:"" help:"Give credit to an account."`
+	Voucher      voucherCommand      `cmd:"" help:"Make gift codes that people redeem for credit."`
+	People       peopleCommand       `cmd:"" help:"List people with the ids that grant and access take."`
+	Tools        toolsCommand        `cmd:"" help:"Versions of tools: list, go back to one, keep one beside."`
+	Ask          askCommand          `cmd:"" help:"Ask a model that works with the tools."`
+	Access       accessCommand       `cmd:"" help:"Who may use the tools: people, chats, servers and roles."`
+	Site         siteCommand         `cmd:"" help:"Write the site to files."`
+	Migrate      migrateCommand      `cmd:"" help:"Bring the database's schema up to date."`
+	Files        filesCommand        `cmd:"" help:"Move all files between DATA_DIR and an object store."`
+	Backup       backupCommand       `cmd:"" help:"Write database and files into a folder, while the house works on."`
+	Restore      restoreCommand      `cmd:"" help:"Bring a backup into an empty database and DATA_DIR."`
+	Webhooks     webhooksCommand     `cmd:"" help:"List and replay the callbacks of services."`
+	Knowledge    knowledgeCommand    `cmd:"" help:"Build files of documents."`
+	ReadDocument readDocumentCommand `cmd:"" name:"read-document" hidden:"" help:"Read one file from stdin, for the program itself."`
+	Version      versionCommand      `cmd:"" hidden:"" help:"Print the version."`
+	Help         helpCommand         `cmd:"" hidden:"" help:"Explain a command, or all settings: help settings."`
 }
 
 func main() {
@@ -122,7 +122,7 @@ func newParser(c *cli, more ...kong.Option) (*kong.Kong, error) {
 }
 
 // withoutSettings are the commands that read no settings.
-var withoutSettings = []string{"demo", "engine", "convert", "read-pdf", "version", "help"}
+var withoutSettings = []string{"demo", "engine", "convert", "read-document", "version", "help"}
 
 // unread refuses flags of settings that the command would not read.
 func unread(parsed *kong.Context) error {

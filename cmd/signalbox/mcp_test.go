@@ -102,6 +102,22 @@ func TestRestrictedKeysOwnNoSites(t *testing.T) {
 			t.Errorf("%s %s by the operator: %d %s", c.method, c.path, status, answer)
 		}
 	}
+	leg := `"legs":[{"tool":"getPage","inputs":{"all":true},"order":1}]`
+	_, answer := operator.do(http.MethodPost, "/api/chains", `{"name":"Look","command":"/look_at_pages","visibility":"private",`+leg+`}`)
+	var chain struct{ ChainID string }
+	if err := json.Unmarshal([]byte(answer), &chain); err != nil || chain.ChainID == "" {
+		t.Fatalf("no chain was made: %s", answer)
+	}
+	for _, c := range []struct{ path, body string }{{"/api/run/chain-" + chain.ChainID, `{"inputs":{}}`}, {"/api/missions", `{"title":"Look",` + leg + `}`}} {
+		for kind, restricted := range map[string]client{"with a spending limit": limited, "of an agent": agents} {
+			if status, answer := restricted.do(http.MethodPost, c.path, c.body); status != http.StatusForbidden {
+				t.Errorf("%s by an operator's key %s: %d %s", c.path, kind, status, answer)
+			}
+		}
+		if status, answer := operator.do(http.MethodPost, c.path, c.body); status >= 300 {
+			t.Errorf("%s by the operator: %d %s", c.path, status, answer)
+		}
+	}
 }
 
 // TestMCPServers is the whole program with the tools of an MCP server.

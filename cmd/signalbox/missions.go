@@ -33,12 +33,13 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 	return nil
 }
 
-// mayUse says as what an account may use a tool, or why not.
-func (a *app) mayUse(ctx context.Context, accountID, toolID string) (registry.Audience, error) {
+// mayUse says as what an account may use a tool, or why not. With a budget, such as that of a limited or an agent's key, it is no operator's.
+func (a *app) mayUse(ctx context.Context, accountID, toolID, budget string) (registry.Audience, error) {
 	account, err := a.users.ByID(ctx, accountID)
 	if err != nil {
 		return registry.Everyone, err
 	}
+	account.Operator = account.Operator && budget == ""
 	decision, err := a.users.CheckAccount(ctx, account, web.Platform, toolID)
 	if err == nil {
 		err = decision.Err()
@@ -49,6 +50,6 @@ func (a *app) mayUse(ctx context.Context, accountID, toolID string) (registry.Au
 // newMissionAPI gives missions over HTTP to those whose they are.
 func (a *app) newMissionAPI() http.Handler {
 	return missionapi.Handler(missionapi.Config{
-		Missions: a.missions, Registry: a.registry, Files: request.Reader{Media: a.runs}, Caller: web.Caller, Logger: a.log.With("component", "missions"),
+		Missions: a.missions, Registry: a.registry, Files: request.Reader{Media: a.runs}, Caller: web.Caller, Budget: web.Budget, Logger: a.log.With("component", "missions"),
 	})
 }

@@ -15,12 +15,13 @@ import (
 	"sync"
 
 	jsonata "github.com/blues/jsonata-go"
+	"github.com/blues/jsonata-go/jparse"
 
 	"github.com/signalbox/signalbox/comfy/graph"
 )
 
 const (
-	// ownNodes is where ComfyUI's own partner nodes come from. Expressions of others are not evaluated: they could go on for ever.
+	// ownNodes is where ComfyUI's own partner nodes come from. Prices of others are not believed.
 	ownNodes = "comfy_api_nodes"
 
 	maxExpression = 32 << 10 // bytes; the longest seen has 3.4 kB
@@ -29,7 +30,13 @@ const (
 )
 
 // Badges evaluates price badges, and keeps what it has compiled. It is safe for concurrent use; the zero value works.
-type Badges struct{ compiled map[string]*jsonata.Expr } // guarded by interpreter
+type Badges struct{ compiled map[string]compiled } // guarded by interpreter
+
+// compiled is an expression for the interpreter, and as it was parsed.
+type compiled struct {
+	*jsonata.Expr
+	parsed jparse.Node
+}
 
 // interpreter lets one expression be evaluated at a time: the library keeps what its functions are called on in variables of its own.
 var interpreter sync.Mutex
@@ -84,32 +91,43 @@ func (b *Badges) evaluate(expression string, on map[string]any) (given any, err 
 	}()
 	interpreter.Lock()
 	defer interpreter.Unlock()
-	compiled, err := b.compile(expression)
+	known, err := b.compile(expression)
 	if err != nil {
 		return nil, fmt.Errorf("its expression is none: %w", err)
 	}
-	if given, err = compiled.Eval(on); err != nil {
+	values, err := json.Marshal(on)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(known.parsed, len(values)); err != nil {
+		return nil, fmt.Errorf("its expression is not evaluated: %w", err)
+	}
+	if given, err = known.Eval(on); err != nil {
 		return nil, fmt.Errorf("its expression has no value: %w", err)
 	}
 	return given, nil
 }
 
-func (b *Badges) compile(expression string) (*jsonata.Expr, error) {
+func (b *Badges) compile(expression string) (compiled, error) {
 	if len(expression) > maxExpression {
-		return nil, fmt.Errorf("more than %d bytes", maxExpression)
+		return compiled{}, fmt.Errorf("more than %d bytes", maxExpression)
 	}
 	if known, ok := b.compiled[expression]; ok {
 		return known, nil
 	}
-	compiled, err := jsonata.Compile(expression)
+	parsed, err := jparse.Parse(expression)
 	if err != nil {
-		return nil, err
+		return compiled{}, err
+	}
+	expr, err := jsonata.Compile(expression)
+	if err != nil {
+		return compiled{}, err
 	}
 	if b.compiled == nil || len(b.compiled) >= maxCompiled {
-		b.compiled = make(map[string]*jsonata.Expr)
+		b.compiled = make(map[string]compiled)
 	}
-	b.compiled[expression] = compiled
-	return compiled, nil
+	b.compiled[expression] = compiled{expr, parsed}
+	return b.compiled[expression], nil
 }
 
 // badgeResult is what an expression gives.

@@ -91,7 +91,7 @@ func Standard(h http.Header, body []byte, now time.Time, secrets [][]byte) (id s
 	if id == "" || list == "" {
 		return "", ErrMissing
 	}
-	if err := inTime(stamp, now); err != nil {
+	if err := InTime(stamp, now); err != nil {
 		return "", err
 	}
 	text := standardText(id, stamp, body)
@@ -115,7 +115,7 @@ func Fal(h http.Header, body []byte, now time.Time, keys ...ed25519.PublicKey) (
 	if id == "" || user == "" || err != nil || len(raw) != ed25519.SignatureSize {
 		return "", ErrMissing
 	}
-	if err := inTime(stamp, now); err != nil {
+	if err := InTime(stamp, now); err != nil {
 		return "", err
 	}
 	digest := sha256.Sum256(body)
@@ -125,8 +125,8 @@ func Fal(h http.Header, body []byte, now time.Time, keys ...ed25519.PublicKey) (
 	return id, nil
 }
 
-// inTime checks a time in whole seconds since 1970.
-func inTime(stamp string, now time.Time) error {
+// InTime checks the time of a signature, in whole seconds since 1970: what somebody has overheard is not taken again later.
+func InTime(stamp string, now time.Time) error {
 	seconds, err := strconv.ParseUint(stamp, 10, 40)
 	if err != nil {
 		return ErrMissing

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -61,11 +62,11 @@ func (a *Adapter) keepTidy(ctx context.Context) {
 func (a *Adapter) TakesHTTP() bool { return a.key != nil }
 
 // EndpointHandler receives interactions by HTTP while Run runs. It is to be mounted at InteractionsPath. What is not
-// signed by Discord is answered 401.
+// signed by Discord, or not lately, is answered 401.
 func (a *Adapter) EndpointHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxInteraction)
-		if r.Method != http.MethodPost || a.key == nil || !discordgo.VerifyInteraction(r, a.key) {
+		if r.Method != http.MethodPost || a.key == nil || !discordgo.VerifyInteraction(r, a.key) || signature.InTime(r.Header.Get("X-Signature-Timestamp"), a.clock.Now()) != nil {
 			http.Error(w, "the signature is not Discord's", http.StatusUnauthorized)
 			return
 		}

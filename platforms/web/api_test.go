@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -80,6 +81,21 @@ func TestMediaIsThereBeforeARunIsTakenOn(t *testing.T) {
 			}
 		})
 	}
+	t.Run("for an agent's key nothing is fetched before somebody may say no", func(t *testing.T) {
+		listener, err := net.Listen("tcp", allowedHost+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked atomic.Int64
+		canary := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) })}}
+		canary.Start()
+		t.Cleanup(canary.Close)
+		agent := h.visitor()
+		agent.key = h.key(h.reader().accountID(), 0, true)
+		if status := agent.call("POST", path, body(canary.URL+"/?secret"), nil); status != http.StatusUnprocessableEntity || asked.Load() > 0 {
+			t.Errorf("status %d after %d requests", status, asked.Load())
+		}
+	})
 	t.Run("an address that OUTBOUND_ALLOW lists is fetched once and kept", func(t *testing.T) {
 		var run apiRun
 		if status := dev.call("POST", path, body(allowed+"/picture.png"), &run); status != http.StatusAccepted {

@@ -39,7 +39,9 @@ func (h *house) withMissions(options ...option) {
 	var err error
 	h.missions, err = missions.New(missions.Config{
 		Pool: h.pool, Registry: h.reg, Runs: h.runs, Ledger: h.ledger, Providers: h.runs.Config.Providers, Media: housetest.Files{Store: h.assets}, Poll: 20 * time.Millisecond,
-		May:    func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		May: func(context.Context, string, string, string) (registry.Audience, error) {
+			return registry.Everyone, nil
+		},
 		Shares: func() billing.ShareBounds { return billing.ShareBounds{Percent: "20"} },
 	})
 	if err == nil {
@@ -57,7 +59,7 @@ func (h *house) withMissions(options ...option) {
 	})
 	h.serve(append(options, func(c *web.Config) {
 		c.Missions = h.missions
-		api := missionapi.Handler(missionapi.Config{Missions: h.missions, Registry: h.reg, Files: request.Reader{Media: h.runs}, Caller: web.Caller})
+		api := missionapi.Handler(missionapi.Config{Missions: h.missions, Registry: h.reg, Files: request.Reader{Media: h.runs}, Caller: web.Caller, Budget: web.Budget})
 		c.Mounts = append(c.Mounts, web.Mount{Path: "GET /api/missions/{id}/events", Use: web.Read, Handler: api, Streams: missionapi.Streams})
 	})...)
 }

@@ -1,8 +1,6 @@
 package knowledge
 
 import (
-	"archive/zip"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -174,7 +172,7 @@ func (p *Provider) addedItems(ctx context.Context, s index.Source) (iter.Seq2[in
 		return nil, err
 	}
 	if strings.EqualFold(path.Ext(name), ".zip") {
-		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		archive, err := unzip(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

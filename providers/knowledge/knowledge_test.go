@@ -321,6 +321,50 @@ func TestBrokenSources(t *testing.T) {
 	}
 }
 
+// TestHostileSources has folders and archives of strangers that want more than to be read.
+func TestHostileSources(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	archive := func(heads ...zip.FileHeader) string {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, head := range heads {
+			if _, err := w.CreateRaw(&head); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	many := make([]zip.FileHeader, 50_001)
+	for i := range many {
+		many[i].Name = fmt.Sprint(i, ".md")
+	}
+	h.write(map[string]string{
+		"good/a.md": "# Good\nPears.", "secret.txt": "# Secret\nQuinces.", "leak/a.md": "# Leak",
+		"less.zip": archive(zip.FileHeader{Name: "a.md", UncompressedSize64: 1<<63 + 5}),
+		"deep.zip": archive(zip.FileHeader{Name: strings.Repeat("a/", 30_000) + "a.md"}),
+		"many.zip": archive(many...),
+	})
+	if err := os.Symlink(filepath.Join(h.dir, "secret.txt"), filepath.Join(h.dir, "leak", "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	tools := h.tools()
+	if tools["goodRag"].Status != nil {
+		t.Errorf("the good one: %+v", tools["goodRag"].Status)
+	}
+	for id, reason := range map[string]string{"lessRag": "a.md", "deepRag": "folders", "manyRag": "files", "leakRag": "b.md"} {
+		if s := tools[id].Status; s == nil || !strings.Contains(s.Reason, reason) {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+	if said := h.docs(h.account("ann", ""), "quinces"); strings.Contains(said, "Quinces") {
+		t.Errorf("what a link leads to outside of its folder is read: %s", said)
+	}
+}
+
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(c *knowledge.Config) {

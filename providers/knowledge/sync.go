@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
@@ -86,12 +85,16 @@ func (p *Provider) syncGroups(ctx context.Context) error {
 	return p.cfg.Index.SetGroups(ctx, groups)
 }
 
-// open opens a folder or zip.
+// open opens a folder or zip. No link in a folder leads out of it.
 func open(path string) (fs.FS, func() error, error) {
 	if !strings.EqualFold(filepath.Ext(path), ".zip") {
-		return os.DirFS(path), func() error { return nil }, nil
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return root.FS(), root.Close, nil
 	}
-	archive, err := zip.OpenReader(path)
+	archive, err := openZip(path)
 	if err != nil {
 		return nil, nil, err
 	}

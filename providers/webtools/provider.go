@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,8 +164,14 @@ func tool(id, name string, capability registry.Capability, schema json.RawMessag
 	if capability == registry.CapabilityRead {
 		attempts = 2
 	}
+	var reaches []string
+	for _, f := range inputs {
+		if slices.Contains([]string{"url", "urls", "headers", "body"}, f.Name) {
+			reaches = append(reaches, f.Name)
+		}
+	}
 	return registry.Tool{
-		ToolID: id, Service: Service, DisplayName: name, Description: about, Listing: registry.Listing{Category: "external", Kind: "web"}, InputSchema: inputs, Execution: registry.Execution{Capability: capability, DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 120_000, Idempotent: capability == registry.CapabilityRead, RetryPolicy: &registry.RetryPolicy{MaxAttempts: attempts, BackoffMs: 500}},
+		ToolID: id, Service: Service, Policy: registry.Policy{Reaches: reaches}, DisplayName: name, Description: about, Listing: registry.Listing{Category: "external", Kind: "web"}, InputSchema: inputs, Execution: registry.Execution{Capability: capability, DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 120_000, Idempotent: capability == registry.CapabilityRead, RetryPolicy: &registry.RetryPolicy{MaxAttempts: attempts, BackoffMs: 500}},
 		OutputSchema: registry.OutputSchema{{Name: resultName, Type: "text", Description: "A JSON object.", Schema: schema}}, Advice: registry.Advice{IntentTags: []string{"web"}},
 		Metadata: map[string]any{"menu": false}, // they are for models
 	}

@@ -22,7 +22,7 @@ func (s *Acceptor) Retry(ctx context.Context, runID string) (runs.Run, error) {
 	where := old.Context
 	where.PlannerProvider = "" // who tries it again is a person
 	return s.Accept(ctx, runs.Request{
-		AccountID: old.AccountID, Context: where, ToolID: old.Tool.ToolID, Origin: old.Origin, Group: old.Group, Parent: old.ID, Audience: registry.Insiders,
+		AccountID: old.AccountID, Context: where, ToolID: old.Tool.ToolID, Origin: old.Origin, Group: old.Group, Parent: old.ID, Audience: registry.Insiders, Budget: runs.Budget{Name: old.Budget},
 		Values: s.stillThere(old), IdempotencyKey: "retry:" + old.ID,
 	})
 }

@@ -13,13 +13,20 @@ import (
 // previewTimeout bounds a Preview: the one who asked for the run waits for it.
 const previewTimeout = 10 * time.Second
 
-// preview has the provider say what a bound call would do, where it can. It gets no personal data: nobody has granted any yet.
+// preview finds out what a bound call would do, as far as its provider can say and by where it goes. The provider gets no personal data: nobody has granted any yet.
 func (s *Pricer) preview(ctx context.Context, b runs.Bound) error {
-	previewer, ok := runs.Extra[registry.Previewer](s.Config.Providers[b.Tool.Service])
-	if !ok || len(b.Missing) > 0 {
+	if len(b.Missing) > 0 {
 		return nil
 	}
-	return b.PreviewOnce(func() (registry.Preview, error) { return s.ask(ctx, previewer, b) })
+	return b.PreviewOnce(func() (preview registry.Preview, err error) {
+		if previewer, ok := runs.Extra[registry.Previewer](s.Config.Providers[b.Tool.Service]); ok {
+			preview, err = s.ask(ctx, previewer, b)
+		}
+		if err == nil {
+			err = s.outward(ctx, b, &preview)
+		}
+		return preview, err
+	})
 }
 
 func (s *Pricer) ask(ctx context.Context, previewer registry.Previewer, b runs.Bound) (registry.Preview, error) {

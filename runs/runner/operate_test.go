@@ -29,6 +29,7 @@ func TestOperators(t *testing.T) {
 	h.start(t)
 	r := sing(user)
 	r.Values[runs.FromArgument] = map[string]any{"song": "wrong", "voices": 3}
+	r.Budget = runs.Budget{Name: "key:1"}
 	bad := h.ends(t, h.accept(t, r).ID)
 	good := h.ends(t, h.accept(t, sing(user)).ID)
 	ctx := t.Context()
@@ -88,7 +89,7 @@ func TestOperators(t *testing.T) {
 	t.Run("a run that failed is tried again once, with its inputs", func(t *testing.T) {
 		again, err := h.Retry(ctx, bad.ID)
 		if err != nil || again.Parent != bad.ID || again.ID == bad.ID || again.Inputs["song"] != "wrong" || again.Inputs["seed"] != bad.Inputs["seed"] ||
-			again.Sources["voices"] != runs.FromArgument || again.Origin.Platform != "post" {
+			again.Sources["voices"] != runs.FromArgument || again.Origin.Platform != "post" || again.Budget != "key:1" {
 			t.Fatalf("%+v (%v)", again, err)
 		}
 		if twice, err := h.Retry(ctx, bad.ID); err != nil || twice.ID != again.ID {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -98,19 +99,21 @@ func newSheet(fonts scene.Typesetter) (*sheet, error) {
 func (s *sheet) write(lines []line) error {
 	y := margin
 	for _, l := range lines {
+		height := max(lineHeight, 2*l.size)
 		for i, text := range []string{l.text, l.value} {
-			if text == "" {
+			if text = plain.Line(text); text == "" { // a name looks like no other line
 				continue
 			}
 			size, black := scene.Figure(max(l.size, textSize)), "#111111"
-			_, err := s.Create(scene.TextShape, scene.Props{
+			shape, err := s.Create(scene.TextShape, scene.Props{
 				X: at(margin + i*column), Y: at(y), Width: at(pageWidth - 2*margin - i*column), Text: &text, FontSize: &size, Color: &black, ParentID: &s.board,
 			})
 			if err != nil {
 				return err
 			}
+			height = max(height, int(shape.Height)+lineHeight-textSize)
 		}
-		y += max(lineHeight, 2*l.size)
+		y += height
 	}
 	return nil
 }

@@ -167,7 +167,9 @@ func (w *World) Start() {
 	}
 	w.Missions, err = missions.New(missions.Config{
 		Pool: w.Pool, Registry: w.Registry, Runs: w.Runs, Ledger: w.Ledger, Providers: w.Runs.Config.Providers, Media: w.Files, Logger: log, Poll: 20 * time.Millisecond,
-		May:    func(context.Context, string, string) (registry.Audience, error) { return registry.Everyone, nil },
+		May: func(context.Context, string, string, string) (registry.Audience, error) {
+			return registry.Everyone, nil
+		},
 		Shares: func() billing.ShareBounds { return billing.ShareBounds{Percent: "20"} },
 		Tell: func(ctx context.Context, m missions.Mission, waits *missions.Leg) error {
 			where, err := chatstore.TargetOf(runs.Run{ID: m.ID, Origin: m.Origin})

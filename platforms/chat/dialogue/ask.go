@@ -75,8 +75,8 @@ func compose(ctx context.Context, t *turn.Turn, tool *registry.Tool) (agent.Ques
 		return agent.Question{}, err
 	}
 	q := agent.Question{
-		Group: wallet.ID,
-		Text:  strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: site,
+		Group: wallet.ID, Spoken: true,
+		Text: strings.TrimSpace(t.In.Text), AccountID: t.Account.ID, Audience: t.Audience(), Conversation: conversation(t), Language: t.Language(), Context: site,
 		Origin: runs.Origin{Platform: t.In.Platform, Target: where.Encode()}, May: may(t),
 	}
 	if tool != nil {

@@ -89,19 +89,9 @@ func (v Voice) steps(parts []registry.Part) chat.Text {
 	for i, part := range parts {
 		one := chat.Text{{Text: strconv.Itoa(i+1) + ". "}, {Style: chat.StyleBold, Text: part.Name}}
 		for _, in := range part.Inputs {
-			one = chat.Lines(one, chat.Plain(in.Label+": "+v.partValue(in)))
+			one = chat.Lines(one, chat.Plain(in.Label+": "+chat.Brief(words.PartValue(v.Voice, in), longestShown)))
 		}
 		said = chat.Join("\n\n", said, chat.Lines(one, chat.Plain(words.PartPrice(v.Voice, part))))
 	}
 	return said
-}
-
-func (v Voice) partValue(in registry.PartInput) string {
-	switch {
-	case in.From > 0:
-		return v.Line("asked.stepFrom", "n", in.From)
-	case in.Value == "":
-		return string(in.Type)
-	}
-	return chat.Brief(in.Value, longestShown)
 }

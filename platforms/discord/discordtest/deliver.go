@@ -80,8 +80,10 @@ func (s *Server) Probe(ctx context.Context, url string) error {
 // signer gives the two headers of a signed request.
 type signer func(body []byte) (signature, timestamp string)
 
-func (s *Server) sign(body []byte) (signature, timestamp string) {
-	timestamp = strconv.FormatInt(s.now().Unix(), 10)
+func (s *Server) sign(body []byte) (signature, timestamp string) { return s.signAt(body, s.now()) }
+
+func (s *Server) signAt(body []byte, at time.Time) (signature, timestamp string) {
+	timestamp = strconv.FormatInt(at.Unix(), 10)
 	return hex.EncodeToString(ed25519.Sign(s.key, append([]byte(timestamp), body...))), timestamp
 }
 
@@ -96,6 +98,7 @@ func (s *Server) badSigners() map[string]signer {
 			signature, timestamp := s.sign(body)
 			return signature, timestamp + "0"
 		},
+		"a signature of long ago":    func(body []byte) (string, string) { return s.signAt(body, s.now().Add(-10*time.Minute)) },
 		"no signature at all":        func([]byte) (string, string) { return "", "" },
 		"a signature that is no hex": func([]byte) (string, string) { return "zz", "1" },
 	}

@@ -128,7 +128,7 @@ func (s server) allowed(r *http.Request) (users.Account, error) {
 func (s server) question(r *http.Request, account users.Account, body askBody) (agent.Question, error) {
 	q := agent.Question{
 		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()), Key: s.Budget(r.Context()), Language: account.Language,
-		Conversation: body.Conversation, Attachments: body.attachments(), PlanSchema: body.PlanSchema,
+		Conversation: body.Conversation, Spoken: !s.ByAgent(r.Context()), Attachments: body.attachments(), PlanSchema: body.PlanSchema,
 		May: May(s.Users, account),
 	}
 	if account.Operator {

@@ -49,7 +49,7 @@ func TestWhoMayAsk(t *testing.T) {
 	asked := new(model)
 	h := askapi.Handler(askapi.Config{
 		Agents:  map[string]*agent.Agent{"fake": agent.New(agent.Config{Registry: registrytest.Registry(t), Model: asked, Provider: "fake"})},
-		Default: "fake", Users: door{}, Budget: func(context.Context) runs.Budget { return runs.Budget{} },
+		Default: "fake", Users: door{}, Budget: func(context.Context) runs.Budget { return runs.Budget{} }, ByAgent: func(context.Context) bool { return false },
 		Caller: func(ctx context.Context) (users.Account, bool) {
 			return users.Account{ID: fmt.Sprint(ctx.Value(callerKey{}))}, true
 		},

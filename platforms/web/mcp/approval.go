@@ -193,11 +193,7 @@ func card(v i18n.Voice, b runs.Bound, quote billing.Quote) string {
 		if err != nil {
 			continue
 		}
-		shown := []rune(string(value))
-		if len(shown) > 200 {
-			shown = append(slices.Clone(shown[:200]), '…')
-		}
-		fmt.Fprintf(&text, "\n%s: %s", f.Label(), string(shown))
+		fmt.Fprintf(&text, "\n%s: %s", f.Label(), brief(string(value)))
 	}
 	if personal := b.Tool.PIIRequired; len(personal) > 0 {
 		text.WriteString("\n" + v.Line("confirm.personal", "data", strings.Join(personal, ", ")))
@@ -228,7 +224,18 @@ func told(v i18n.Voice, text *strings.Builder, t registry.Tool, p registry.Previ
 	}
 	for i, part := range p.Parts {
 		fmt.Fprintf(text, "\n%d. %s · %s", i+1, part.Name, words.PartPrice(v, part))
+		for _, in := range part.Inputs {
+			text.WriteString("\n   " + in.Label + ": " + brief(words.PartValue(v, in)))
+		}
 	}
+}
+
+// brief is the beginning of a value.
+func brief(value string) string {
+	if shown := []rune(value); len(shown) > 200 {
+		return string(shown[:200]) + "…"
+	}
+	return value
 }
 
 func (s *Server) seal(a approval) (string, error) {

@@ -807,10 +807,10 @@ func TestPreview(t *testing.T) {
 		if err := h.users.SetLanguage(t.Context(), account, "de"); err != nil {
 			t.Fatal(err)
 		}
-		parts = []registry.Part{{Name: "Grow", CostUSD: "0.042"}, {Name: "Look", CostUSD: "0"}}
+		parts = []registry.Part{{Name: "Grow", CostUSD: "0.042", Inputs: []registry.PartInput{{Label: "Where", Value: "elsewhere"}, {Label: "What", From: 2}}}, {Name: "Look", CostUSD: "0"}}
 		person := &answers{action: "decline"}
 		call(t, h.connect(t, versions[0], key, sdk.ClientOptions{ElicitationHandler: person.elicit}), "remove", prompt("confirmed"))
-		if len(person.asked) != 1 || !strings.Contains(person.asked[0], "\n1. Grow · Preis: 0,042\u00a0$\n2. Look · Kostenlos") {
+		if len(person.asked) != 1 || !strings.Contains(person.asked[0], "\n1. Grow · Preis: 0,042\u00a0$\n   Where: elsewhere\n   What: was Schritt 2 ergibt\n2. Look · Kostenlos") {
 			t.Errorf("asked was %q", person.asked)
 		}
 		parts = nil

@@ -45,6 +45,8 @@ type Config struct {
 	Files    request.Reader // has what inputs name there before a mission is shown
 	// Caller is who sent the request of ctx.
 	Caller func(ctx context.Context) (users.Account, bool)
+	// Budget is what calls of that request draw on: that of its key.
+	Budget func(ctx context.Context) runs.Budget
 	Logger *slog.Logger
 }
 
@@ -125,6 +127,7 @@ func (s server) plan(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if err := s.settle(r.Context(), a, draft); err != nil {
 		return err
 	}
+	draft.Budget = s.Budget(r.Context()).Name
 	m, err := s.Missions.Plan(r.Context(), a.ID, key, draft)
 	if err != nil {
 		return err

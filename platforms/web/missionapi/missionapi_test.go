@@ -98,7 +98,7 @@ func serve(t *testing.T, b *book) string {
 	}
 	type key struct{}
 	handler := Handler(Config{
-		Missions: b, Registry: catalogue, Files: request.Reader{Media: files{}},
+		Missions: b, Registry: catalogue, Files: request.Reader{Media: files{}}, Budget: func(context.Context) runs.Budget { return runs.Budget{} },
 		Caller: func(ctx context.Context) (users.Account, bool) {
 			name, _ := ctx.Value(key{}).(string)
 			return users.Account{ID: name}, name != ""

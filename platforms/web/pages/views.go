@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -114,11 +113,7 @@ func steps(voice i18n.Voice, parts []registry.Part) []givenValue {
 	for i, part := range parts {
 		var given []string
 		for _, in := range part.Inputs {
-			value := cmp.Or(in.Value, string(in.Type))
-			if in.From > 0 {
-				value = voice.Line("asked.stepFrom", "n", in.From)
-			}
-			given = append(given, in.Label+": "+value)
+			given = append(given, in.Label+": "+words.PartValue(voice, in))
 		}
 		if most, err := billing.ParseUSD(part.CostUSD); err == nil && most > 0 {
 			given = append(given, voice.Amount(most))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -16,7 +17,7 @@ const fetchTime = 30 * time.Second
 
 // Settle makes sure that the files which a request names are there before a run is taken on: a reference
 // must be known, and what is behind an address is fetched and stored. So anyone who asks hears of a bad one at
-// once, and the run does not change when the address's file does.
+// once, and the run does not change when the address's file does. What an agent's key names stays an address: where it may go is decided with the run.
 func (d Reader) Settle(ctx context.Context, a users.Account, t registry.Tool, v Values) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -59,6 +60,9 @@ func (d Reader) settleRef(ctx context.Context, a users.Account, f registry.Input
 	address, isAddress := webAddress(ref)
 	if !isAddress && !registry.IsMediaRef(ref) {
 		return ref, nil // Bind refuses it
+	}
+	if isAddress && door.ByAgent(ctx) {
+		return ref, nil
 	}
 	content, info, err := d.Media.OpenMedia(ctx, ref)
 	if err == nil {

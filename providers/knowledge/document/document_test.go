@@ -120,7 +120,8 @@ func TestWhatCantBeRead(t *testing.T) {
 	bomb := docx(t, "<w:document>"+strings.Repeat("<w:p><w:t>"+strings.Repeat("a", 1000)+"</w:t></w:p>", 9000)+"</w:document>")
 	for name, data := range map[string][]byte{
 		"a.exe": nil, "large.txt": make([]byte, document.MaxBytes+1), "binary.txt": []byte("a\x00\xff"), "no.docx": []byte("no zip"), "no.pdf": []byte("no PDF"), "cut.docx": docx(t, word[:400]), "bomb.docx": bomb,
-		"deep.html": []byte(strings.Repeat("<div>", 100_000)), "long.html": []byte("<p>" + strings.Repeat("word ", 1_700_000)), "headings.html": []byte(strings.Repeat("<h1>a</h1>", 30_000)),
+		"nested.docx": docx(t, strings.Repeat("<a>", 1000)+strings.Repeat("</a>", 1000)),
+		"deep.html":   []byte(strings.Repeat("<div>", 100_000)), "long.html": []byte("<p>" + strings.Repeat("word ", 1_700_000)), "headings.html": []byte(strings.Repeat("<h1>a</h1>", 30_000)),
 	} {
 		d, err := document.Read(name, data)
 		if err == nil || !strings.HasPrefix(err.Error(), name+": ") || len(d.Sections) > 0 {
@@ -217,13 +218,13 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// asReader is the variable by which this program is the one that reads PDF files.
+// asReader is the variable by which this program is the one that reads files.
 const asReader = "SIGNALBOX_TEST_READS_PDF"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(asReader) {
 	case "read":
-		if err := document.Serve(os.Stdin, os.Stdout); err != nil {
+		if err := document.Serve(os.Args[1], os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -239,7 +240,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestPDFInAProcessOfItsOwn(t *testing.T) {
+func TestFilesInAProcessOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	if err != nil {
@@ -249,12 +250,25 @@ func TestPDFInAProcessOfItsOwn(t *testing.T) {
 		return document.Reader{Command: []string{"env", asReader + "=" + does, program}}
 	}
 	t.Run("it gives the same", func(t *testing.T) {
-		for _, data := range [][]byte{pdf("Pears ripen.", "Figs, too."), []byte("no PDF"), pdf()} {
-			want, wrong := document.Read("fruit/a.pdf", data)
-			got, err := reader("read").Read(t.Context(), "fruit/a.pdf", data)
+		long := []byte("# Fruit\n" + strings.Repeat("Pears ripen.\n", 4000))
+		for _, file := range []struct {
+			name string
+			data []byte
+		}{
+			{"a.pdf", pdf("Pears ripen.", "Figs, too.")}, {"a.pdf", []byte("no PDF")}, {"a.pdf", pdf()}, {"a.docx", docx(t, word)}, {"a.docx", []byte("no zip")}, {"a.md", long}, {"A.TXT", long},
+		} {
+			want, wrong := document.Read("fruit/"+file.name, file.data)
+			got, err := reader("read").Read(t.Context(), "fruit/"+file.name, file.data)
 			if diff := cmp.Diff(want, got); diff != "" || fmt.Sprint(err) != fmt.Sprint(wrong) {
-				t.Errorf("%s\n%v, expected %v", diff, err, wrong)
+				t.Errorf("%s: %s\n%v, expected %v", file.name, diff, err, wrong)
 			}
+		}
+	})
+	t.Run("a text that takes for ever is ended", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(200*time.Millisecond, cancel)
+		if d, err := reader("read").Read(ctx, "a.md", bytes.Repeat([]byte("![]("), 1<<18)); !errors.Is(err, context.Canceled) {
+			t.Errorf("a page of links that never end: %+v, %v", d, err)
 		}
 	})
 	t.Run("one that never ends, or says too much, is ended", func(t *testing.T) {
@@ -268,7 +282,7 @@ func TestPDFInAProcessOfItsOwn(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 	})
-	t.Run("other files are read here", func(t *testing.T) {
+	t.Run("short texts are read here", func(t *testing.T) {
 		if d, err := reader("hang").Read(t.Context(), "a.txt", []byte("Text.")); err != nil || len(d.Sections) != 1 {
 			t.Errorf("%+v, %v", d, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -17,9 +18,9 @@ func readWord(data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, fmt.Errorf("is no Word file: %w", err)
 	}
-	file, err := archive.Open("word/document.xml")
+	file, err := partOf(archive, "word/document.xml")
 	if err != nil {
-		return Document{}, errors.New("is no Word file: it has no word/document.xml")
+		return Document{}, fmt.Errorf("is no Word file: %w", err)
 	}
 	defer file.Close()
 	w := word{sections: []Section{{}}}
@@ -28,7 +29,7 @@ func readWord(data []byte) (Document, error) {
 	}
 	w.flush()
 	d := Document{Sections: w.sections}
-	if core, err := archive.Open("docProps/core.xml"); err == nil {
+	if core, err := partOf(archive, "docProps/core.xml"); err == nil {
 		defer core.Close()
 		var about struct {
 			Title       string `xml:"title"`
@@ -41,6 +42,18 @@ func readWord(data []byte) (Document, error) {
 	return d, nil
 }
 
+// partOf opens a part by its name. To open it as a file in a file system would have all folders listed first, of which there may be very many.
+func partOf(archive *zip.Reader, name string) (io.ReadCloser, error) {
+	i := slices.IndexFunc(archive.File, func(f *zip.File) bool { return f.Name == name })
+	if i < 0 {
+		return nil, errors.New("it has no " + name)
+	}
+	return archive.File[i].Open()
+}
+
+// maxNested is how deep elements may be in each other: each costs memory until it ends.
+const maxNested = 512
+
 // word collects the sections of a Word file while it is read.
 type word struct {
 	sections  []Section
@@ -52,7 +65,7 @@ type word struct {
 
 func (w *word) read(r io.Reader) error {
 	tokens := xml.NewDecoder(r)
-	inText := false
+	inText, depth := false, 0
 	for {
 		token, err := tokens.Token()
 		switch {
@@ -64,9 +77,13 @@ func (w *word) read(r io.Reader) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			inText = t.Name.Local == "t"
+			if depth++; depth > maxNested {
+				return fmt.Errorf("the text of this Word file has more than %d elements in each other", maxNested)
+			}
 			w.start(t)
 		case xml.EndElement:
 			inText = false
+			depth--
 			if t.Name.Local == "p" {
 				if err := w.end(); err != nil {
 					return err
