@@ -65,6 +65,7 @@ const ahead = 2
 type Fleet struct {
 	cfg       FleetConfig
 	engines   []*Engine
+	groups    []string   // that have engines of their own
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
 	paces     placement.Paces
@@ -78,7 +79,10 @@ type Engine struct {
 	Client   *api.Client // nil: a serverless endpoint
 	endpoint *Endpoint
 	tags     []string // name=value
-	rate     string   // US dollars a second; empty: by its kind of GPU
+	// onlyTools and onlyGroups are whose runs it is kept for; none of either: everybody's.
+	onlyTools, onlyGroups []string
+	wake                  string // the address that wakes it; empty: nobody can
+	rate                  string // US dollars a second; empty: by its kind of GPU
 
 	mu    sync.Mutex
 	known knowledge
@@ -148,10 +152,15 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		name, bare := EngineName(u), *u
 		bare.Fragment = ""
 		tags, _ := ReadTags(u) // the configuration has seen them
-		f.engines = append(f.engines, &Engine{
-			Name: name, tags: tags, rate: cmp.Or(RateOf(tags), cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
-		})
+		e := &Engine{
+			Name: name, rate: cmp.Or(RateOf(tags), cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
+		}
+		e.keepFor(tags)
+		f.groups = append(f.groups, e.onlyGroups...)
+		f.engines = append(f.engines, e)
 	}
+	slices.Sort(f.groups)
+	f.groups = slices.Compact(f.groups)
 	for _, end := range cfg.Endpoints {
 		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, rate: cfg.UsualRate, watchers: make(map[string]*watcher), ours: make(map[string]*held)})
 	}
@@ -203,6 +212,11 @@ func (f *Fleet) Status() []EngineStatus {
 // for, with what it lacks. Engines that are down count with what they had: a short outage must not
 // change a tool's inputs.
 func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
+	return f.declarations("", need)
+}
+
+// declarations are those for a tool; an engine that is kept for others lacks something.
+func (f *Fleet) declarations(tool string, need workflow.Requirements) Declarations {
 	var best Declarations
 	found := false
 	for _, e := range f.engines {
@@ -210,7 +224,7 @@ func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
 		if k.info == nil {
 			continue
 		}
-		lacks := e.lacks(k.info, need)
+		lacks := append(e.lacks(k.info, need), e.lacksTool(tool)...)
 		if !found || len(lacks) < len(best.Missing) {
 			best, found = Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
@@ -255,12 +269,13 @@ func (f *Fleet) Places() int {
 	return places
 }
 
-// able lists the engines that are up, have everything and take runs, but for those that refused. Where those are all, the first refusal
+// able lists the engines that are up, have everything and take the run, but for those that refused. Where those are all, the first refusal
 // is the error.
-func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*Engine, error) {
+func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, error) {
 	var able []*Engine
 	var down []string // that may have everything
 	var refusal error
+	kept := false // one that could is there for others
 	for _, e := range f.engines {
 		k := e.knowledge()
 		if err := refused[e]; err != nil {
@@ -270,7 +285,9 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 			continue
 		}
 		switch {
-		case k.info != nil && len(e.lacks(k.info, need)) > 0:
+		case k.info != nil && len(e.lacks(k.info, j.Need)) > 0:
+		case !e.serves(j.Tool, j.Group):
+			kept = true
 		case e.ordered() != OrderNone:
 			down = append(down, e.Name+" ("+string(e.ordered())+")")
 		case k.up():
@@ -289,8 +306,10 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 		e.Retryable, e.RetryAfter, e.Wait = true, waitPause, true
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
 		return nil, e
+	case kept:
+		return nil, registry.Say(registry.CodeUnavailable, said.EngineKept)
 	}
-	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(need).Missing))
+	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(j.Need).Missing))
 }
 
 // servers are the engines that can be asked for what they have and do.

@@ -79,6 +79,7 @@ var (
 	EngineGone              = sentence("engineGone")
 	EngineGoneLong          = sentence("engineGoneLong")
 	EngineKeeps             = sentence("engineKeeps")
+	EngineKept              = sentence("engineKept")
 	EngineLacks             = sentence("engineLacks")
 	EngineLacksBoth         = sentence("engineLacksBoth")
 	EngineLarge             = sentence("engineLarge")
