@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/placement"
+	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -49,6 +50,8 @@ type FleetConfig struct {
 	Ahead int
 	// Endpoints get runs for which no server has a place.
 	Endpoints []*Endpoint
+	// Waker wakes servers that sleep and have an address for that; nil: nobody does.
+	Waker *scaling.Waker
 	// Waiting counts the runs that wait in the house's queue, by tool; nil: nobody knows. It says whether loading models elsewhere is worth it.
 	Waiting func(ctx context.Context) (map[string]int, error)
 	// Rate is what a second costs on a machine; nil: all the same. Of engines that would be done at about the same time the cheapest gets a run.
@@ -87,6 +90,9 @@ type Engine struct {
 	mu    sync.Mutex
 	known knowledge
 	order Order
+
+	wanted     time.Time // when a run asked for it last while it slept
+	tiredUntil time.Time // until then it is not woken any more
 
 	ours     map[string]*held    // prompts of this process that the engine has, or is about to get, by their ids
 	turned   time.Time           // when one of them ended
@@ -128,6 +134,9 @@ type EngineStatus struct {
 	Free      int64     `json:"free,omitempty"`   // of them
 	// Serverless says that it is an endpoint whose machines start when there is work.
 	Serverless bool `json:"serverless,omitempty"`
+	// Wakes says that a run which waits for it wakes it, Waking that this is under way.
+	Wakes  bool `json:"wakes,omitempty"`
+	Waking bool `json:"waking,omitempty"`
 }
 
 // NewFleet makes a fleet of the servers at urls, whose fragments are tags: see ReadTags. Nothing is asked before Refresh or Run.
@@ -197,6 +206,7 @@ func (f *Fleet) Status() []EngineStatus {
 		k := e.knowledge()
 		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince,
 			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free, Serverless: e.endpoint != nil}
+		s.Wakes, s.Waking = e.asleep(f.cfg.Now())
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}

@@ -51,7 +51,7 @@ type offer struct {
 func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, refused map[*Engine]error) (place, error) {
 	able, err := f.able(j, refused)
 	if err != nil {
-		return place{}, err
+		return place{}, f.orWake(j, err)
 	}
 	open := f.open(able)
 	foreign := make(map[*Engine]int, len(open))

@@ -166,7 +166,7 @@ func (a *app) startEngines(ctx context.Context) error {
 	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
 		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
-		Waiting: waiting, Rate: rate, UsualRate: a.cfg.UsualRate(),
+		Waiting: waiting, Rate: rate, UsualRate: a.cfg.UsualRate(), Waker: engines.Waker(a.cfg, orders.Pool, headers),
 	})
 	a.fleet.Refresh(ctx)
 	return nil

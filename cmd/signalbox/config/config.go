@@ -45,6 +45,7 @@ type Config struct {
 	Loras                     map[string]loras.Lora
 	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
+	WakeFor                   time.Duration // see ComfyUIWakeFor
 	FleetSecret               []byte        // that signs messages to FleetHook
 	FleetBusyAt               int
 	FleetBusyAfter            time.Duration
@@ -155,8 +156,12 @@ func (c *Config) checkAddresses(p *problems) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
 		if ok {
-			_, err := comfy.ReadTags(u)
+			tags, err := comfy.ReadTags(u)
 			p.unless(err == nil, "COMFYUI_URLS", fmt.Sprint(err), "tags as in http://gpu1:8188#gpu=4090&room=cellar")
+			if wake := comfy.WakeOf(tags); wake != "" {
+				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(wake)
+				p.unless(err == nil, "COMFYUI_URLS", "wake= of "+comfy.EngineName(u), "an https:// address at a public host, or at one of OUTBOUND_ALLOW, without a name and password")
+			}
 		}
 		c.Engines = append(c.Engines, u)
 	}
@@ -169,6 +174,8 @@ func (c *Config) checkAddresses(p *problems) {
 	p.unless(c.ComfyOrgAPIKey == "" || fitsHeader(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
+	c.WakeFor, err = time.ParseDuration(c.ComfyUIWakeFor)
+	p.unless(err == nil && c.WakeFor >= 10*time.Second, "COMFYUI_WAKE_FOR", c.ComfyUIWakeFor, "a time of at least ten seconds, such as 10m")
 	var ok bool
 	if c.PublicURL != "" {
 		c.Public, ok = HTTPURL(c.PublicURL)

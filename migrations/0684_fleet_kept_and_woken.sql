@@ -44,6 +44,21 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
+-- Engines that sleep and are being woken: since when, when their address is called next, and how often it was.
+CREATE TABLE engine_wakes (
+    engine  text        PRIMARY KEY,
+    since   timestamptz NOT NULL,
+    next_at timestamptz NOT NULL,
+    calls   integer     NOT NULL
+);
+
+-- What engines that may sleep declared when they were up (GET /object_info, gzip), so that their tools are there after a start.
+CREATE TABLE engine_declarations (
+    engine       text  PRIMARY KEY,
+    declarations bytea NOT NULL
+);
+
 -- +goose Down
 
+DROP TABLE engine_declarations, engine_wakes;
 DROP FUNCTION runs_claim(text, text, uuid, text[], text[], int);
