@@ -32,6 +32,11 @@ func wrongValues(t *testing.T) map[string][]string {
 	t.Cleanup(func() { taken.Close() })
 	return map[string][]string{
 		"REPORTS":                 {"yes", "true"},
+		"RESULT_CHECKS_URL":       {"api.openai.com", "ftp://ann:" + secret + "@example.org", "https://api.openai.com/v1"},
+		"RESULT_CHECKS_MODEL":     {"omni moderation"},
+		"RESULT_CHECKS_API_KEY":   {secret + " and a space"},
+		"RESULT_CHECKS_AT":        {"sure", "0", "1.1"},
+		"RESULT_CHECKS_DOWN":      {"let go"},
 		"HOUSE_KEY":               {"secret", "0011", "zz112233445566778899aabbccddeeff00"},
 		"DATABASE_SESSION_URL":    {"mysql://ann:" + secret + "@localhost/x", "nonsense"},
 		"DATABASE_URL":            {"mysql://ann:" + secret + "@localhost/x", "postgres://ann:" + secret + "@local host:x/y", "nonsense"},

@@ -46,6 +46,7 @@ type Config struct {
 	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
 	WakeFor                   time.Duration // see ComfyUIWakeFor
+	ChecksAt                  float64       // see ResultChecksAt
 	FleetSecret               []byte        // that signs messages to FleetHook
 	FleetBusyAt               int
 	FleetBusyAfter            time.Duration
@@ -201,6 +202,21 @@ func (c *Config) checkAddresses(p *problems) {
 	}
 }
 
+// checkResultChecks reads by what results are looked at.
+func (c *Config) checkResultChecks(p *problems) {
+	if c.ResultChecksURL != "" {
+		_, ok := HTTPURL(c.ResultChecksURL)
+		p.unless(ok, "RESULT_CHECKS_URL", Redact(c.ResultChecksURL), "an http:// or https:// address, such as https://api.openai.com/v1")
+		p.unless(!ok || c.Reports == "on", "RESULT_CHECKS_URL", Redact(c.ResultChecksURL), "REPORTS=on beside it: what is held back is reported to operators")
+	}
+	p.unless(fitsHeader(c.ResultChecksModel), "RESULT_CHECKS_MODEL", c.ResultChecksModel, "the name of a model without spaces, such as omni-moderation-latest")
+	p.unless(fitsHeader(c.ResultChecksKey), "RESULT_CHECKS_API_KEY", "(hidden)", "a key without spaces, as the service shows it")
+	at, err := strconv.ParseFloat(c.ResultChecksAt, 64)
+	p.unless(err == nil && at > 0 && at <= 1, "RESULT_CHECKS_AT", c.ResultChecksAt, "a number above 0 and at most 1, such as 0.8")
+	c.ChecksAt = at
+	p.unless(OneOf(c.ResultChecksDown, "pass", "hold"), "RESULT_CHECKS_DOWN", c.ResultChecksDown, "pass or hold")
+}
+
 // checkFleetHook reads what is told about the engines, and when.
 func (c *Config) checkFleetHook(p *problems) {
 	var err error
@@ -290,6 +306,7 @@ func (c *Config) checkPeople(p *problems) {
 	p.unless(OneOf(c.Access, AccessOpen, AccessListed), "ACCESS", c.Access, "open or listed")
 	p.unless(OneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
 	p.unless(OneOf(c.Reports, "on", "off"), "REPORTS", c.Reports, "on or off")
+	c.checkResultChecks(p)
 	p.unless(OneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
 	for _, limit := range []struct {
 		variable, found string

@@ -92,21 +92,26 @@ type MoneySettings struct {
 
 // PeopleSettings are what people may do, and what is kept of it.
 type PeopleSettings struct {
-	Access          string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
-	RunsAtOnce      string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
-	RunsPerDay      string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
-	BatchRuns       string `env:"BATCH_RUNS" default:"100" help:"Runs of one batch (/batch, /again 3), from 1 to 1000."`
-	StreamsAtOnce   string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
-	APIRate         string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
-	UploadMB        string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`
-	ResultMB        string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that the results of each account may take, likewise. Empty: 5120 with PUBLIC_URL, else no limit."`
-	KeepResultsDays string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which a run's files are deleted; its row stays and says so. 0: never."`
-	KeepWorkflow    string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
-	AutoRunRead     string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
-	Reports         string `env:"REPORTS" default:"off" help:"on: people report results of others, operators and the admins of chats decide about them, see docs/people.md; off: nothing is reported."`
-	DefaultTool     string `env:"DEFAULT_TOOL" placeholder:"TOOL" help:"The tool that words without a command are offered to, by its id or command, for who has used none yet. Empty: the one used most. Admins choose one for their chat with /chatsettings TOOL."`
-	TermsURL        string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
-	PrivacyURL      string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
+	Access            string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
+	RunsAtOnce        string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
+	RunsPerDay        string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
+	BatchRuns         string `env:"BATCH_RUNS" default:"100" help:"Runs of one batch (/batch, /again 3), from 1 to 1000."`
+	StreamsAtOnce     string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
+	APIRate           string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
+	UploadMB          string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`
+	ResultMB          string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that the results of each account may take, likewise. Empty: 5120 with PUBLIC_URL, else no limit."`
+	KeepResultsDays   string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which a run's files are deleted; its row stays and says so. 0: never."`
+	KeepWorkflow      string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
+	AutoRunRead       string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
+	ResultChecksURL   string `name:"result-checks-url" env:"RESULT_CHECKS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that looks at each picture before anybody gets it (POST /moderations), such as https://api.openai.com/v1; needs REPORTS=on, see docs/people.md. Empty: nothing is looked at."`
+	ResultChecksModel string `env:"RESULT_CHECKS_MODEL" placeholder:"NAME" default:"omni-moderation-latest" help:"The model of RESULT_CHECKS_URL, one that takes pictures."`
+	ResultChecksKey   string `name:"result-checks-api-key" env:"RESULT_CHECKS_API_KEY" placeholder:"KEY" help:"Key of RESULT_CHECKS_URL, if it wants one."`
+	ResultChecksAt    string `env:"RESULT_CHECKS_AT" default:"0.8" help:"How sure the service must be, above 0 and at most 1, that a picture is of one of its categories for it to be held back."`
+	ResultChecksDown  string `env:"RESULT_CHECKS_DOWN" default:"pass" help:"What becomes of pictures that could not be looked at, since the service is down or does not take them: pass, and the audit log says so, or hold."`
+	Reports           string `env:"REPORTS" default:"off" help:"on: people report results of others, operators and the admins of chats decide about them, see docs/people.md; off: nothing is reported."`
+	DefaultTool       string `env:"DEFAULT_TOOL" placeholder:"TOOL" help:"The tool that words without a command are offered to, by its id or command, for who has used none yet. Empty: the one used most. Admins choose one for their chat with /chatsettings TOOL."`
+	TermsURL          string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
+	PrivacyURL        string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
 }
 
 // ContentSettings are about the site that is run from the chat.
