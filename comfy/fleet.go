@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/placement"
+	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -49,6 +50,8 @@ type FleetConfig struct {
 	Ahead int
 	// Endpoints get runs for which no server has a place.
 	Endpoints []*Endpoint
+	// Waker wakes servers that sleep and have an address for that; nil: nobody does.
+	Waker *scaling.Waker
 	// Waiting counts the runs that wait in the house's queue, by tool; nil: nobody knows. It says whether loading models elsewhere is worth it.
 	Waiting func(ctx context.Context) (map[string]int, error)
 	// Rate is what a second costs on a machine; nil: all the same. Of engines that would be done at about the same time the cheapest gets a run.
@@ -65,6 +68,7 @@ const ahead = 2
 type Fleet struct {
 	cfg       FleetConfig
 	engines   []*Engine
+	groups    []string   // that have engines of their own
 	refreshes sync.Mutex // one at a time, so that each change is told once
 	placing   sync.Mutex // picking and reserving is one step
 	paces     placement.Paces
@@ -78,11 +82,17 @@ type Engine struct {
 	Client   *api.Client // nil: a serverless endpoint
 	endpoint *Endpoint
 	tags     []string // name=value
-	rate     string   // US dollars a second; empty: by its kind of GPU
+	// onlyTools and onlyGroups are whose runs it is kept for; none of either: everybody's.
+	onlyTools, onlyGroups []string
+	wake                  string // the address that wakes it; empty: nobody can
+	rate                  string // US dollars a second; empty: by its kind of GPU
 
 	mu    sync.Mutex
 	known knowledge
 	order Order
+
+	wanted     time.Time // when a run asked for it last while it slept
+	tiredUntil time.Time // until then it is not woken any more
 
 	ours     map[string]*held    // prompts of this process that the engine has, or is about to get, by their ids
 	turned   time.Time           // when one of them ended
@@ -124,6 +134,9 @@ type EngineStatus struct {
 	Free      int64     `json:"free,omitempty"`   // of them
 	// Serverless says that it is an endpoint whose machines start when there is work.
 	Serverless bool `json:"serverless,omitempty"`
+	// Wakes says that a run which waits for it wakes it, Waking that this is under way.
+	Wakes  bool `json:"wakes,omitempty"`
+	Waking bool `json:"waking,omitempty"`
 }
 
 // NewFleet makes a fleet of the servers at urls, whose fragments are tags: see ReadTags. Nothing is asked before Refresh or Run.
@@ -148,10 +161,15 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		name, bare := EngineName(u), *u
 		bare.Fragment = ""
 		tags, _ := ReadTags(u) // the configuration has seen them
-		f.engines = append(f.engines, &Engine{
-			Name: name, tags: tags, rate: cmp.Or(RateOf(tags), cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
-		})
+		e := &Engine{
+			Name: name, rate: cmp.Or(RateOf(tags), cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
+		}
+		e.keepFor(tags)
+		f.groups = append(f.groups, e.onlyGroups...)
+		f.engines = append(f.engines, e)
 	}
+	slices.Sort(f.groups)
+	f.groups = slices.Compact(f.groups)
 	for _, end := range cfg.Endpoints {
 		f.engines = append(f.engines, &Engine{Name: end.Name, endpoint: end, rate: cfg.UsualRate, watchers: make(map[string]*watcher), ours: make(map[string]*held)})
 	}
@@ -188,6 +206,7 @@ func (f *Fleet) Status() []EngineStatus {
 		k := e.knowledge()
 		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince,
 			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free, Serverless: e.endpoint != nil}
+		s.Wakes, s.Waking = e.asleep(f.cfg.Now())
 		if k.err != nil {
 			s.Error = k.err.Error()
 		}
@@ -203,6 +222,11 @@ func (f *Fleet) Status() []EngineStatus {
 // for, with what it lacks. Engines that are down count with what they had: a short outage must not
 // change a tool's inputs.
 func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
+	return f.declarations("", need)
+}
+
+// declarations are those for a tool; an engine that is kept for others lacks something.
+func (f *Fleet) declarations(tool string, need workflow.Requirements) Declarations {
 	var best Declarations
 	found := false
 	for _, e := range f.engines {
@@ -210,7 +234,7 @@ func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
 		if k.info == nil {
 			continue
 		}
-		lacks := e.lacks(k.info, need)
+		lacks := append(e.lacks(k.info, need), e.lacksTool(tool)...)
 		if !found || len(lacks) < len(best.Missing) {
 			best, found = Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
@@ -255,12 +279,13 @@ func (f *Fleet) Places() int {
 	return places
 }
 
-// able lists the engines that are up, have everything and take runs, but for those that refused. Where those are all, the first refusal
+// able lists the engines that are up, have everything and take the run, but for those that refused. Where those are all, the first refusal
 // is the error.
-func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*Engine, error) {
+func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, error) {
 	var able []*Engine
 	var down []string // that may have everything
 	var refusal error
+	kept := false // one that could is there for others
 	for _, e := range f.engines {
 		k := e.knowledge()
 		if err := refused[e]; err != nil {
@@ -270,7 +295,9 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 			continue
 		}
 		switch {
-		case k.info != nil && len(e.lacks(k.info, need)) > 0:
+		case k.info != nil && len(e.lacks(k.info, j.Need)) > 0:
+		case !e.serves(j.Tool, j.Group):
+			kept = true
 		case e.ordered() != OrderNone:
 			down = append(down, e.Name+" ("+string(e.ordered())+")")
 		case k.up():
@@ -289,8 +316,10 @@ func (f *Fleet) able(need workflow.Requirements, refused map[*Engine]error) ([]*
 		e.Retryable, e.RetryAfter, e.Wait = true, waitPause, true
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
 		return nil, e
+	case kept:
+		return nil, registry.Say(registry.CodeUnavailable, said.EngineKept)
 	}
-	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(need).Missing))
+	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(j.Need).Missing))
 }
 
 // servers are the engines that can be asked for what they have and do.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,10 +18,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clocktest"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -255,6 +259,54 @@ func TestPlacement(t *testing.T) {
 		}
 		_, err := w.provider.Submit(t.Context(), w.call(w.tools["none"], nil))
 		failure(t, err, registry.CodeUnavailable, false)
+	})
+	t.Run("an engine that is kept for a tool or a group takes no other runs", func(t *testing.T) {
+		t.Parallel()
+		anybody, kept := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		group := uuid.NewString()
+		address := *kept.URL()
+		address.Fragment = "only=tool:mine&only=group:" + group
+		fleet := comfy.NewFleet([]*url.URL{anybody.URL(), &address}, comfy.FleetConfig{Ahead: 1})
+		fleet.Refresh(t.Context())
+		w := worldOf(t, fleet, newFolder(map[string]string{"any.json": plainFlow, "mine.json": plainFlow}))
+		gate, keptGate := anybody.Hold("EmptyImage"), kept.Hold("EmptyImage")
+		defer gate.Open()
+		defer keptGate.Open()
+		for i, color := range []json.Number{"1", "2"} {
+			ticket, err := w.provider.Submit(t.Context(), w.call(w.tools["any"], map[string]any{"color": color}))
+			if i == 0 && (err != nil || ticket.Endpoint != anybody.URL().Host) || i == 1 && !errors.Is(err, registry.ErrNoPlace) {
+				t.Errorf("run %d went to %q, %v", i, ticket.Endpoint, err)
+			}
+		}
+		if w.provider.HasPlace(w.tools["any"]) || !w.provider.HasPlace(w.tools["mine"]) || !slices.Equal(w.provider.PlacesKept(w.tools["any"]), []string{group}) {
+			t.Errorf("the places kept are told wrongly: %q", w.provider.PlacesKept(w.tools["any"]))
+		}
+		grouped := w.call(w.tools["any"], map[string]any{"color": json.Number("3")})
+		grouped.Group = group
+		ticket := w.submit(t, grouped)
+		if ticket.Endpoint != address.Host || len(w.provider.PlacesKept(w.tools["any"])) != 0 {
+			t.Errorf("the group's run went to %s", ticket.Endpoint)
+		}
+		keptGate.Open()
+		w.poll(t, ticket)
+		if ticket := w.submit(t, w.call(w.tools["mine"], map[string]any{"color": json.Number("4")})); ticket.Endpoint != address.Host {
+			t.Errorf("the tool's run went to %s", ticket.Endpoint)
+		}
+
+		alone := comfy.NewFleet([]*url.URL{&address}, comfy.FleetConfig{})
+		alone.Refresh(t.Context())
+		w = worldOf(t, alone, newFolder(map[string]string{"any.json": plainFlow}))
+		_, err := w.provider.Submit(t.Context(), w.call(w.tools["any"], nil))
+		if e := failure(t, err, registry.CodeUnavailable, false); e.Said.Key != said.EngineKept.With().Key {
+			t.Errorf("who is not in the group is told %q", e.Message)
+		}
+		address.Fragment = "only=tool:mine"
+		alone = comfy.NewFleet([]*url.URL{&address}, comfy.FleetConfig{})
+		alone.Refresh(t.Context())
+		w = worldOf(t, alone, newFolder(map[string]string{"any.json": plainFlow, "mine.json": plainFlow}))
+		if any, mine := w.tools["any"].Status, w.tools["mine"].Status; any == nil || any.Reason != "no engine that has its nodes and models is tagged only=tool:any" || mine != nil {
+			t.Errorf("the states are %+v and %+v", any, mine)
+		}
 	})
 	t.Run("then the shortest queue", func(t *testing.T) {
 		t.Parallel()

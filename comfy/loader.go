@@ -325,7 +325,7 @@ func (w *Workflows) markMissing(tool *registry.Tool, need workflow.Requirements)
 	if tool.State() == registry.StateUnavailable {
 		return
 	}
-	have := w.cfg.Fleet.Declarations(need)
+	have := w.cfg.Fleet.declarations(tool.ToolID, need)
 	switch {
 	case have.Info == nil:
 		tool.Status = registry.SayStatus(registry.StateUnavailable, said.EngineUnknown.With())

@@ -109,7 +109,7 @@ func newSimulation(t *testing.T, queue []simJob) *simulation {
 		s.engines = append(s.engines, sim)
 	}
 	for tool := range simTools {
-		s.jobs = append(s.jobs, placement.JobOf(fmt.Sprint("tool", tool), workflow.Requirements{Classes: []string{"Load"}, Models: []workflow.Model{{Folder: "checkpoints", Name: simModel(tool % simSets)}}}))
+		s.jobs = append(s.jobs, placement.JobOf(fmt.Sprint("tool", tool), "", workflow.Requirements{Classes: []string{"Load"}, Models: []workflow.Model{{Folder: "checkpoints", Name: simModel(tool % simSets)}}}))
 	}
 	return s
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/placement"
 )
 
 // Order is what an operator wants of an engine. Whatever it is, no new run goes there.
@@ -102,7 +102,7 @@ func (f *Fleet) isReleased(e *Engine) bool { return e.ordered() == OrderReleased
 
 // mustLeave tells whether a run that an engine has must go on elsewhere: that engine is gone for too long while another could
 // do the work, or it was released.
-func (f *Fleet) mustLeave(e *Engine, need workflow.Requirements) bool {
+func (f *Fleet) mustLeave(e *Engine, j placement.Job) bool {
 	if f.isReleased(e) {
 		return true
 	}
@@ -110,6 +110,6 @@ func (f *Fleet) mustLeave(e *Engine, need workflow.Requirements) bool {
 	if k.err == nil || f.cfg.Now().Sub(k.downSince) < f.cfg.GoneAfter {
 		return false
 	}
-	_, err := f.able(need, map[*Engine]error{e: k.err})
+	_, err := f.able(j, map[*Engine]error{e: k.err})
 	return err == nil
 }

@@ -49,9 +49,9 @@ type offer struct {
 // far. Those that refused the prompt are not asked again. Where there is no place, or waiting for an engine with the models loaded is better, it is
 // registry.ErrNoPlace.
 func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, refused map[*Engine]error) (place, error) {
-	able, err := f.able(j.Need, refused)
+	able, err := f.able(j, refused)
 	if err != nil {
-		return place{}, err
+		return place{}, f.orWake(j, err)
 	}
 	open := f.open(able)
 	foreign := make(map[*Engine]int, len(open))
@@ -77,7 +77,7 @@ func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, r
 
 // hasPlaceFor tells whether reserve would find a place, from memory.
 func (f *Fleet) hasPlaceFor(j placement.Job) bool {
-	able, err := f.able(j.Need, nil)
+	able, err := f.able(j, nil)
 	if err != nil {
 		return true // which reserve tells
 	}
@@ -102,7 +102,7 @@ func (f *Fleet) choose(j placement.Job, able []*Engine, foreign map[*Engine]int)
 
 // bestForAll picks among offers so that what waits is done soonest: by an engine that has the models loaded, unless it is worth it that another one loads them.
 func (f *Fleet) bestForAll(j placement.Job, offers []offer) (offer, bool) {
-	demandFor := f.demands()
+	demandFor := f.demands(j)
 	wanted := demandFor(j.Set)
 	var warm []offer
 	var loading offer
@@ -201,23 +201,23 @@ func (o offer) waitAfter(wanted demand, demandFor func(set string) demand) float
 	return after
 }
 
-// demands gives what waits by sets of models, each counted once.
-func (f *Fleet) demands() func(set string) demand {
+// demands gives what waits by sets of models, each counted once, and the engines that take the job.
+func (f *Fleet) demands(j placement.Job) func(set string) demand {
 	known := make(map[string]demand)
 	return func(set string) demand {
 		d, ok := known[set]
 		if !ok && set != "" {
-			d = f.demandFor(set)
+			d = f.demandFor(set, j)
 			known[set] = d
 		}
 		return d
 	}
 }
 
-func (f *Fleet) demandFor(set string) demand {
+func (f *Fleet) demandFor(set string, j placement.Job) demand {
 	d := demand{work: f.waits.Work(set, f.paces.Seconds), soon: math.Inf(1)}
 	for _, e := range f.engines {
-		if e.endpoint == nil && e.hasLoaded(set) && e.knowledge().up() && e.ordered() == OrderNone {
+		if e.endpoint == nil && e.serves(j.Tool, j.Group) && e.hasLoaded(set) && e.knowledge().up() && e.ordered() == OrderNone {
 			d.power += 1 / e.tempo()
 			d.soon = min(d.soon, e.backlog(f.cfg.Now()))
 		}

@@ -18,6 +18,7 @@ func (f *Fleet) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { every(ctx, healthInterval, f.Refresh) })
 	wg.Go(func() { every(ctx, countInterval, f.countWaiting) }) // beside it, since a server that does not answer holds a round up
+	wg.Go(func() { every(ctx, wakeInterval, f.WakeWanted) })
 	wg.Wait()
 }
 
@@ -87,6 +88,7 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	if ctx.Err() != nil {
 		return false
 	}
+	f.seeSleeper(ctx, e, before, &next)
 	e.mu.Lock()
 	switch {
 	case next.err == nil:

@@ -94,7 +94,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	}
 	refused := make(map[*Engine]error)
 	for {
-		at, err := p.cfg.Fleet.reserve(ctx, placement.JobOf(c.Tool.ToolID, tpl.Need), handleOf(c), refused)
+		at, err := p.cfg.Fleet.reserve(ctx, jobOf(c, tpl), handleOf(c), refused)
 		if err != nil {
 			return registry.Ticket{}, err
 		}
@@ -268,7 +268,7 @@ func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (re
 		}
 	}
 	engines := p.mayHave(c)
-	if c.Sent != nil && len(engines) > 0 && p.cfg.Fleet.mustLeave(engines[0], tpl.Need) {
+	if c.Sent != nil && len(engines) > 0 && p.cfg.Fleet.mustLeave(engines[0], jobOf(c, tpl)) {
 		return registry.Ticket{}, false, gone(engines[0])
 	}
 	clients, known, errs := make([]string, len(engines)), make([]bool, len(engines)), make([]error, len(engines))
@@ -371,7 +371,8 @@ func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err
 	if errors.Is(err, api.ErrUnreached) {
 		p.cfg.Fleet.lose(e, err)
 	}
-	if p.cfg.Fleet.mustLeave(e, p.cfg.Workflows.needOf(ctx, t)) {
+	pl, _ := planOf(t) // without one it is anybody's run of any tool
+	if p.cfg.Fleet.mustLeave(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.needOf(ctx, t))) {
 		e.free(t.ProviderID)
 		return gone(e)
 	}
@@ -458,7 +459,7 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 	}
 	var dearest *Engine
 	for _, e := range p.cfg.Fleet.engines {
-		if k := e.knowledge(); !k.up() || len(e.lacks(k.info, tpl.Need)) > 0 {
+		if k := e.knowledge(); !k.up() || !e.serves(c.Tool.ToolID, c.Group) || len(e.lacks(k.info, tpl.Need)) > 0 {
 			continue
 		}
 		if rate := p.cfg.Fleet.cfg.Rate; dearest == nil || rate != nil && rate(e.machine()) > rate(dearest.machine()) {
@@ -549,7 +550,26 @@ func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
 // HasPlace tells whether an engine that can run the tool gets another run now. Of a tool that can't be run Submit says why.
 func (p *Provider) HasPlace(t registry.Tool) bool {
 	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
-	return err != nil || p.cfg.Fleet.hasPlaceFor(placement.JobOf(t.ToolID, tpl.Need))
+	return err != nil || p.cfg.Fleet.hasPlaceFor(placement.JobOf(t.ToolID, "", tpl.Need))
+}
+
+// PlacesKept lists the groups with engines of their own that can run the tool and get another run now.
+func (p *Provider) PlacesKept(t registry.Tool) (groups []string) {
+	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
+	if err != nil {
+		return nil
+	}
+	for _, group := range p.cfg.Fleet.groups {
+		if p.cfg.Fleet.hasPlaceFor(placement.JobOf(t.ToolID, group, tpl.Need)) {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// jobOf is what placement knows of a call.
+func jobOf(c registry.Call, tpl *template) placement.Job {
+	return placement.JobOf(c.Tool.ToolID, c.Group, tpl.Need)
 }
 
 func (p *Provider) observeTimings(pl plan, timings map[string]time.Duration) {

@@ -11,7 +11,8 @@ import (
 
 func TestReadTags(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string][]string{"http://gpu1:8188": nil, "http://gpu1:8188#gpu=4090&room=cellar": {"gpu=4090", "room=cellar"}} {
+	for text, want := range map[string][]string{"http://gpu1:8188": nil, "http://gpu1:8188#gpu=4090&room=cellar": {"gpu=4090", "room=cellar"},
+		"http://gpu1:8188#only=tool:paint&wake=https://pods.example/start?id=1%26key=a%2Cb": {"only=tool:paint", "wake=https://pods.example/start?id=1&key=a,b"}} {
 		u, err := url.Parse(text)
 		if err != nil {
 			t.Fatal(err)
@@ -20,7 +21,8 @@ func TestReadTags(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, tags, err)
 		}
 	}
-	for _, text := range []string{"http://gpu1:8188#fast", "http://gpu1:8188#=a", "http://gpu1:8188#gpu=", "http://gpu1:8188#vram=large", "http://gpu1:8188#rate=cheap", "http://gpu1:8188#rate=-1"} {
+	for _, text := range []string{"http://gpu1:8188#fast", "http://gpu1:8188#=a", "http://gpu1:8188#gpu=", "http://gpu1:8188#vram=large", "http://gpu1:8188#rate=cheap", "http://gpu1:8188#rate=-1",
+		"http://gpu1:8188#only=paint", "http://gpu1:8188#only=tool:", "http://gpu1:8188#only=group:ann"} {
 		u, err := url.Parse(text)
 		if err != nil {
 			t.Fatal(err)

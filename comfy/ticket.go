@@ -13,8 +13,9 @@ import (
 // plan is what a ticket carries to read a prompt's progress and results without its workflow.
 type plan struct {
 	Tool    string            `json:"tool,omitempty"`
-	Titles  map[string]string `json:"titles"`  // by node id, all nodes of the prompt
-	Classes map[string]string `json:"classes"` // likewise
+	Group   string            `json:"group,omitempty"` // where it was asked for
+	Titles  map[string]string `json:"titles"`          // by node id, all nodes of the prompt
+	Classes map[string]string `json:"classes"`         // likewise
 	Outputs []planOutput      `json:"outputs"`
 	// Fees are what partners' services take, in US dollars by node id; nil where that is not known.
 	Fees map[string]json.Number `json:"fees"`
@@ -47,7 +48,7 @@ func newPlan(tpl *template, prompt graph.Prompt) plan {
 
 // ticket makes the ticket of a prompt that an engine got from a client.
 func (pl plan) ticket(c registry.Call, e *Engine, client string) (registry.Ticket, error) {
-	pl.Tool = c.Tool.ToolID
+	pl.Tool, pl.Group = c.Tool.ToolID, c.Group
 	data, err := json.Marshal(pl)
 	if err != nil {
 		return registry.Ticket{}, fmt.Errorf("ticket of run %s: %w", c.RunID, err)

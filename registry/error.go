@@ -36,8 +36,10 @@ type Error struct {
 	RetryAfter time.Duration // zero: as the caller sees fit
 	// Wait says that nothing is lost by waiting, and that the run is not to blame: it counts as no try, and the same is asked
 	// again until the run's time is over. Where Call.Repeated was not set nothing has left.
-	Wait  bool
-	Cause error // for logs only
+	Wait bool
+	// Waking says with Wait that what the run waits for is being started for it.
+	Waking bool
+	Cause  error // for logs only
 	// Said is Message as a sentence of the program's, so that it can be said in another language. Without a key Message is
 	// all there is: a service's words, or English that only programs and operators read.
 	Said said.Text

@@ -83,8 +83,10 @@ type (
 	Placer interface {
 		// Places tells how many more runs it has places for now, with those that Submit is at work on counted. It answers from memory.
 		Places() int
-		// HasPlace tells whether there is one for a run of this tool.
+		// HasPlace tells whether there is one for a run of this tool, asked for wherever.
 		HasPlace(t Tool) bool
+		// PlacesKept lists the groups, see Call.Group, for whose runs of this tool there is one that is kept for them.
+		PlacesKept(t Tool) []string
 	}
 	// CallbackVerifier checks and reads a provider's webhook. An error means: not authentic. It only looks
 	// at the request; what became of the run is then asked of the provider by Poll.
@@ -131,6 +133,7 @@ type Call struct {
 	Context     CallContext
 	Promised    int64  // nano-dollars that the run costs at most
 	Budget      string // the pot that the run draws on, such as that of an API key, by its name; empty: none
+	Group       string // the id of the group with a wallet where it was asked for; empty: none
 	// Preview is what the owner was shown and approved; nil: the tool has no Previewer, or nobody had to be asked.
 	Preview *Preview
 	// Ask asks the run's owner something in the midst of Call, one question after the other; nil: nobody can be asked.

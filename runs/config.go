@@ -78,6 +78,9 @@ type Config struct {
 	KeepMetadata bool
 	// Screen finds out whether a text that somebody gave is one that the house takes, and tells what it has that it does not; nil: all are taken.
 	Screen func(text string) (has string, refused bool)
+	// Check looks at the outputs of a run that is about to succeed, before anybody gets them. A *registry.Error holds them back: the run ends with it and
+	// costs nothing. Any other error is trouble of the house's own, after which it is asked again; nil: nothing is looked at.
+	Check func(ctx context.Context, run Run) error
 	// CallbackURL gives the address where the provider of a service may report about a run, or "".
 	CallbackURL func(service, runID string) string
 

@@ -243,9 +243,13 @@ type Notice string
 const (
 	NoticeNone    Notice = ""
 	NoticeWaiting Notice = "waiting" // nothing was sent: no engine is up that could run it
+	NoticeWaking  Notice = "waking"  // nothing was sent: an engine that could run it sleeps, and is being woken
 	NoticeMoved   Notice = "moved"   // it waited on an engine that is gone, and goes to another one
 	NoticeAnew    Notice = "anew"    // it had begun there, and begins anew
 )
+
+// Waits reports whether the run is said to wait for an engine.
+func (n Notice) Waits() bool { return n == NoticeWaiting || n == NoticeWaking }
 
 // Unstopped is a run that ended here and may go on at its service, where an operator has to look.
 type Unstopped struct {

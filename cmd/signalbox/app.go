@@ -39,6 +39,7 @@ type app struct {
 	missions   *missions.Service
 	exports    *exports.Service
 	moderation *moderation.Service // nil: nothing is reported
+	moderated  chan struct{}       // closed when it is there; nil: nobody waits
 	post       post
 	chat       *chatPlatforms
 	figures    net.Listener // of METRICS_ADDR; nil: there is none

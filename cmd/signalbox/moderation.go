@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/sections"
 	"github.com/signalbox/signalbox/moderation"
+	"github.com/signalbox/signalbox/moderation/checks"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -33,7 +34,31 @@ func (a *app) startModeration(context.Context) (err error) {
 			return a.chat.tell.Line(ctx, n.AccountID, n.Key, n.Pairs...)
 		},
 	})
+	if err == nil && a.moderated != nil {
+		close(a.moderated)
+	}
 	return err
+}
+
+// resultChecks look at what was made, by RESULT_CHECKS_URL; nil: nothing is looked at. Runs begin before reports can be taken, and wait for that here.
+func (a *app) resultChecks() (func(ctx context.Context, run runs.Run) error, error) {
+	if a.cfg.ResultChecksURL == "" {
+		return nil, nil
+	}
+	service, err := checks.New(checks.Config{URL: a.cfg.ResultChecksURL, Model: a.cfg.ResultChecksModel, Key: a.cfg.ResultChecksKey})
+	if err != nil {
+		return nil, err
+	}
+	c := moderation.Checks{Look: service.Look, Media: a.media, At: a.cfg.ChecksAt, Strict: a.cfg.ResultChecksDown == "hold"}
+	a.moderated = make(chan struct{})
+	return func(ctx context.Context, run runs.Run) error {
+		select {
+		case <-a.moderated:
+			return a.moderation.Check(ctx, c, run)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}, nil
 }
 
 // reports takes reports in chats; nil: nothing is reported.

@@ -166,7 +166,7 @@ func (a *app) startEngines(ctx context.Context) error {
 	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
 		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
-		Waiting: waiting, Rate: rate, UsualRate: a.cfg.UsualRate(),
+		Waiting: waiting, Rate: rate, UsualRate: a.cfg.UsualRate(), Waker: engines.Waker(a.cfg, orders.Pool, headers),
 	})
 	a.fleet.Refresh(ctx)
 	return nil
@@ -235,12 +235,16 @@ func (a *app) startRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	check, err := a.resultChecks()
+	if err != nil {
+		return err
+	}
 	a.runs, err = runner.New(runs.Config{
 		Pool: a.db.Pool, Registry: a.registry, Ledger: a.ledger, Users: a.users, Limits: a.users, Assets: a.media, RateCard: card,
 		Providers:  a.providers(),
 		Deliverers: a.chat.deliverers(), CallbackURL: a.post.callbackURL,
 		Logger: logs.Quiet(a.log), Events: a.log, Metrics: a.metrics, Now: a.clock.Now, SiteID: a.siteID(), Approval: a.cfg.Approval(), Quotes: quotes, BillCanceled: a.cfg.BillCanceled == "true",
-		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: func(ctx context.Context, run runs.Run) { a.chat.tell.Limits(ctx, a.runs, run) }, Screen: a.rules.Screen,
+		KeepMetadata: a.cfg.KeepWorkflow == "true", Warn: func(ctx context.Context, run runs.Run) { a.chat.tell.Limits(ctx, a.runs, run) }, Screen: a.rules.Screen, Check: check,
 	})
 	if err != nil {
 		return err

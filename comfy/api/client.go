@@ -282,18 +282,27 @@ func (c *Client) History(ctx context.Context, promptID string) (HistoryEntry, bo
 
 // ObjectInfo reads the declarations of all node classes, and gives a hash of the answer.
 func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash string, err error) {
-	res, err := c.get(ctx, "/object_info", nil)
+	data, err := c.Declarations(ctx)
 	if err != nil {
 		return nil, "", err
-	}
-	defer res.Body.Close()
-	data, err := readBounded(res.Body, MaxJSON)
-	if err != nil {
-		return nil, "", fmt.Errorf("reading /object_info: %w", err)
 	}
 	sum := sha256.Sum256(data)
 	info, err = graph.ParseObjectInfo(data)
 	return info, hex.EncodeToString(sum[:]), err
+}
+
+// Declarations is what ObjectInfo reads.
+func (c *Client) Declarations(ctx context.Context) ([]byte, error) {
+	res, err := c.get(ctx, "/object_info", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	data, err := readBounded(res.Body, MaxJSON)
+	if err != nil {
+		return nil, fmt.Errorf("reading /object_info: %w", err)
+	}
+	return data, nil
 }
 
 // SystemStats is the part of /system_stats that placement and prices need.

@@ -1,4 +1,5 @@
-// Package scaling tells a program of the operator's when the engines of a house have too much or too little to do, so that it starts and stops machines.
+// Package scaling tells a program of the operator's when the engines of a house have too much or too little to do, so that it starts and stops machines,
+// and wakes engines that sleep while runs wait for them.
 package scaling
 
 import (

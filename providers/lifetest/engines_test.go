@@ -18,7 +18,10 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/scaling"
+	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clocktest"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
 	"github.com/signalbox/signalbox/runs"
@@ -71,18 +74,32 @@ const price = billing.Dollar / 100
 
 func openEngines(t *testing.T, directives string) *engines {
 	t.Helper()
+	return openSleepers(t, directives, nil)
+}
+
+// openSleepers opens a house whose engines are woken by waker; nil: by nobody.
+func openSleepers(t *testing.T, directives string, waker *scaling.Waker) *engines {
+	t.Helper()
 	h := &engines{network: &network{away: map[string]bool{}}, a: comfytest.New(t, comfytest.Options{}), b: comfytest.New(t, comfytest.Options{})}
 	h.gates = map[*comfytest.Server]*comfytest.Gate{h.a: h.a.Hold("EmptyImage"), h.b: h.b.Hold("EmptyImage")}
 	transport := &http.Transport{DialContext: h.network.dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	h.house = newHouse(t, 5*time.Millisecond, func(now func() time.Time, assets *runstest.Assets) service {
-		h.fleet = comfy.NewFleet([]*url.URL{h.a.URL(), h.b.URL()}, comfy.FleetConfig{HTTPClient: &http.Client{Transport: transport}, Now: now})
+		h.fleet = comfy.NewFleet(h.addresses(waker), comfy.FleetConfig{HTTPClient: &http.Client{Transport: transport}, Now: now, Waker: waker})
 		h.fleet.Refresh(t.Context())
 		source := fstest.MapFS{"it.json": {Data: []byte(strings.ReplaceAll(paper, "DIRECTIVES", directives))}}
 		flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: h.fleet, Store: &registrytest.Specs{}, Rate: "0.001"})
 		return service{comfy.Service, flows, runs.Provider{Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}}
 	})
 	return h
+}
+
+func (h *engines) addresses(waker *scaling.Waker) []*url.URL {
+	a, b := *h.a.URL(), *h.b.URL()
+	if waker != nil {
+		a.Fragment, b.Fragment = "wake=https://pods.example/a", "wake=https://pods.example/b"
+	}
+	return []*url.URL{&a, &b}
 }
 
 // begin accepts runs until both engines have half of them: the first of each has begun, the rest waits.
@@ -249,6 +266,62 @@ func TestEnginesThatAreDown(t *testing.T) {
 		h.ends(t, run, "", price)
 		if n := h.a.Runs(""); n != 1 || h.notice(t, run) != runs.NoticeNone {
 			t.Errorf("%d submissions, told %q", n, h.notice(t, run))
+		}
+	})
+	t.Run("an engine that sleeps is woken by a run that waits, which pays for its work alone", func(t *testing.T) {
+		t.Parallel()
+		var called []string
+		waker := &scaling.Waker{Pool: postgrestest.New(t), For: 10 * time.Minute, Send: func(_ context.Context, address string, _ scaling.Wake) error {
+			called = append(called, address)
+			return nil
+		}}
+		h := openSleepers(t, "", waker)
+		h.gates[h.a].Open()
+		h.ends(t, h.accept(t, map[string]any{"color": 1}), "", price)
+		h.fleet.WakeWanted(t.Context())
+		if len(called) != 0 {
+			t.Errorf("called while they were up: %q", called)
+		}
+		h.network.cut(h.a, true)
+		h.network.cut(h.b, true)
+		h.gone(t)
+		run := h.accept(t, nil)
+		clocktest.Until(t, "its person is told", func() bool { return h.notice(t, run) == runs.NoticeWaking })
+		h.fleet.WakeWanted(t.Context())
+		h.fleet.WakeWanted(t.Context())
+		if !slices.Equal(called, []string{"https://pods.example/a"}) || !h.fleet.Status()[0].Waking {
+			t.Errorf("called %q, %+v", called, h.fleet.Status()[0])
+		}
+		anew := comfy.NewFleet(h.addresses(waker), comfy.FleetConfig{Waker: waker, HTTPClient: &http.Client{Transport: &http.Transport{DialContext: h.network.dial}}})
+		anew.Refresh(t.Context())
+		if d := anew.Declarations(workflow.Requirements{Classes: []string{"EmptyImage"}}); d.Info == nil || len(d.Missing) != 0 {
+			t.Errorf("after a start nobody knows what sleeps: %+v", d)
+		}
+		h.network.cut(h.a, false)
+		h.fleet.Refresh(t.Context())
+		h.ends(t, run, "", price)
+
+		h.network.cut(h.a, true)
+		h.gone(t)
+		called = nil
+		run = h.accept(t, map[string]any{"color": 2})
+		for _, engine := range []string{"a", "b"} {
+			clocktest.Until(t, engine+" is called", func() bool {
+				h.fleet.WakeWanted(t.Context())
+				return slices.Contains(called, "https://pods.example/"+engine)
+			})
+			if _, err := waker.Pool.Exec(t.Context(), `UPDATE engine_wakes SET since = since - interval '11 minutes' WHERE since > now() - interval '5 minutes'`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clocktest.Until(t, "both are given up", func() bool {
+			h.fleet.WakeWanted(t.Context())
+			now, err := h.runs.Get(t.Context(), run.ID)
+			return err == nil && now.Status.Final()
+		})
+		h.ends(t, run, registry.CodeUnavailable, 0)
+		if len(called) != 2 {
+			t.Errorf("called %q", called)
 		}
 	})
 	t.Run("an engine that an operator releases gives its runs to the other", func(t *testing.T) {

@@ -1,10 +1,14 @@
 package runner
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -48,4 +52,47 @@ func TestScreen(t *testing.T) {
 			t.Errorf("what somebody wrote instead: %v", err)
 		}
 	})
+}
+
+// What is held back reaches nobody, costs nothing and is not kept; a trouble of the house's own is no verdict.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	verdicts := make(chan error, 3)
+	h := newHouse(t, func(c *runs.Config) {
+		c.Check = func(_ context.Context, run runs.Run) error {
+			if len(run.Outputs) == 0 {
+				t.Error("there is nothing to look at")
+			}
+			return <-verdicts
+		}
+	}, perSecond())
+	h.start(t)
+	user := h.user(t, billing.Dollar)
+	verdicts <- errors.New("the database is away")
+	verdicts <- registry.Say(registry.CodeRefused, said.ResultHeld)
+	run := h.ends(t, h.accept(t, sing(user)).ID)
+	if run.Status != runs.StatusFailed || run.Error.Code != string(registry.CodeRefused) || len(run.Outputs) != 0 || run.Cost != 0 {
+		t.Errorf("%s with %+v and %d outputs for %s", run.Status, run.Error, len(run.Outputs), run.Cost)
+	}
+	h.wantBalance(t, user, billing.Dollar, 0)
+	h.provider.OnSubmit = manual
+	run = h.accept(t, sing(user))
+	h.submitted(t, run.ID)
+	h.provider.Report(run.ID, registry.Progress{State: registry.RunRunning, HasFraction: true, Fraction: 0.5, Preview: []byte("png")})
+	clocktest.Until(t, "its progress is known", func() bool {
+		now, err := h.Get(t.Context(), run.ID)
+		return err == nil && now.Fraction != nil
+	})
+	if h.PreviewOf(run.ID) != nil {
+		t.Error("a picture on the way is shown that nobody has looked at")
+	}
+	verdicts <- registry.Say(registry.CodeRefused, said.ResultHeld)
+	h.provider.Finish(run.ID, registry.Usage{})
+	h.ends(t, run.ID)
+	h.provider.OnSubmit = nil
+	verdicts <- nil
+	if run := h.ends(t, h.accept(t, sing(user)).ID); run.Status != runs.StatusSucceeded || len(run.Outputs) == 0 {
+		t.Errorf("what is fine ended as %s, %+v", run.Status, run.Error)
+	}
+	h.wantBooksBalance(t)
 }

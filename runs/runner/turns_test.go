@@ -29,6 +29,7 @@ type engine struct {
 	ended   int
 	refused int
 	without map[string]bool // tools that can't begin
+	kept    string          // the group whose runs of these tools begin all the same
 }
 
 const engineAhead = 2
@@ -45,11 +46,20 @@ func (e *engine) HasPlace(t registry.Tool) bool {
 	return len(e.lane) < engineAhead && !e.without[t.ToolID]
 }
 
+func (e *engine) PlacesKept(registry.Tool) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.kept == "" || len(e.lane) == engineAhead {
+		return nil
+	}
+	return []string{e.kept}
+}
+
 func (e *engine) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !slices.Contains(e.lane, c.Handle) {
-		if len(e.lane) == engineAhead || e.without[c.Tool.ToolID] {
+		if len(e.lane) == engineAhead || e.without[c.Tool.ToolID] && (e.kept == "" || c.Group != e.kept) {
 			e.refused++
 			return registry.Ticket{}, registry.ErrNoPlace
 		}
@@ -223,9 +233,21 @@ func TestTurns(t *testing.T) {
 			all, failed := store.Unbegun(t.Context(), h.pool, "choir")
 			return err == nil && len(counts) == 1 && counts["sing"] == len(blocked) && failed == nil && all == len(blocked)
 		})
+		e.mu.Lock()
+		e.kept = uuid.NewString()
+		group := e.kept
+		e.mu.Unlock()
+		if _, err := h.pool.Exec(t.Context(), `INSERT INTO groups (id, platform, kind, place, chat) VALUES ($1, 'telegram', 'chat', '-1', '{}')`, group); err != nil {
+			t.Fatal(err)
+		}
 		r := sing(user)
+		r.Group = group
+		own := h.accept(t, r)
+		clocktest.Until(t, "a run of the group with a place of its own begins", func() bool { return e.hasBegun(own.ID) })
+		r = sing(user)
 		r.ToolID = "hum"
 		run := h.accept(t, r)
+		e.pass()
 		clocktest.Until(t, "it begins", func() bool { return e.hasBegun(run.ID) })
 		if _, refused := e.counts(); refused > len(blocked) {
 			t.Errorf("%d tries of %d runs", refused, len(blocked))
@@ -315,7 +337,7 @@ func TestClaim(t *testing.T) {
 			h.queueUp(t, "choir", accounts, spread.each)
 			var read int
 			err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error {
-				if _, err := tx.Exec(t.Context(), work.ClaimSQL, h.Instance, "choir", uuid.Nil.String(), []string{}, 4); err != nil {
+				if _, err := tx.Exec(t.Context(), work.ClaimSQL, h.Instance, "choir", uuid.Nil.String(), []string{}, []string{}, 4); err != nil {
 					return err
 				}
 				if _, err := tx.Exec(t.Context(), `SELECT runs_services()`); err != nil {

@@ -26,7 +26,7 @@ func (s *Env) CallOf(r *Record, repeated bool) registry.Call {
 	return registry.Call{
 		RunID: r.ID, Handle: r.Handle(), Repeated: repeated, Sent: r.Sending, UserID: r.AccountID, Tool: tool, Inputs: inputs,
 		CallbackURL: s.Config.CallbackURL(r.Tool.Service, r.ID), Media: s.Config.Assets, Context: s.contextOf(&r.Run), Preview: r.Approved(),
-		Promised: int64(r.Quote.High), Budget: r.Budget,
+		Promised: int64(r.Quote.High), Budget: r.Budget, Group: r.Group,
 	}
 }
 

@@ -140,7 +140,7 @@ func (w *step) leave(ctx context.Context, why error) error {
 	case errors.Is(why, errDeadline):
 		w.left = true
 		timeout := registry.Say(registry.CodeTimeout, said.TookLonger, "time", w.r.Timeout)
-		if w.r.Notice == runs.NoticeWaiting {
+		if w.r.Notice.Waits() {
 			timeout = registry.Say(registry.CodeTimeout, said.EngineNever, "time", w.r.Timeout)
 		}
 		return w.end(ctx, runs.StatusTimedOut, timeout)
@@ -257,9 +257,13 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 
 // wait passes the time until a submission is worth another try.
 func (w *step) wait(ctx context.Context, failure *registry.Error) error {
-	if w.r.Notice != runs.NoticeWaiting {
+	notice := runs.NoticeWaiting
+	if failure.Waking {
+		notice = runs.NoticeWaking
+	}
+	if w.r.Notice != notice {
 		w.log().InfoContext(ctx, "the run waits", "error", failure, "cause", failure.Cause)
-		if err := w.tell(ctx, runs.NoticeWaiting); err != nil {
+		if err := w.tell(ctx, notice); err != nil {
 			return err
 		}
 	}
@@ -308,7 +312,7 @@ func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 	}
 	w.r.Ticket = &ticket
 	w.r.Status = runs.StatusSubmitted
-	if w.r.Notice == runs.NoticeWaiting {
+	if w.r.Notice.Waits() {
 		w.r.Notice = runs.NoticeNone
 	}
 	if err := w.s.Failpoint("submitted"); err != nil {

@@ -33,7 +33,7 @@ const (
 		SELECT id FROM runs WHERE ended_at IS NULL AND claimed_by IS NULL AND claims > 0 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
 	UPDATE runs r SET claimed_by = $1, claims = r.claims + 1 FROM free WHERE r.id = free.id RETURNING r.id::text, r.service, r.account_id::text, false`
 
-	ClaimSQL = `SELECT run::text, $2::text, account::text, true FROM runs_claim($1, $2, $3, $4, $5)`
+	ClaimSQL = `SELECT run::text, $2::text, account::text, true FROM runs_claim($1, $2, $3, $4, $5, $6)`
 
 	// giveBackSQL puts a run back into the queue of which nothing was sent.
 	giveBackSQL = `UPDATE runs SET claimed_by = NULL, claims = 0 WHERE id = $1 AND claimed_by = $2 AND ended_at IS NULL`
@@ -77,7 +77,8 @@ func (s *Worker) claim(ctx context.Context) error {
 			next, err = s.ClaimOf(ctx, service, room)
 		}
 		found = append(found, next...)
-		queues[service] = room <= 0 || len(next) == room || len(s.fullTools(service)) > 0
+		full, _ := s.fullTools(service)
+		queues[service] = room <= 0 || len(next) == room || len(full) > 0
 		more = more || len(next) == share
 	}
 	s.Slots.occupy(free, found, more, queues)
@@ -112,7 +113,8 @@ func (s *Worker) ClaimBegun(ctx context.Context, limit int) (found []claimed, se
 // ClaimOf takes runs of a service, from the accounts whose turn it is.
 func (s *Worker) ClaimOf(ctx context.Context, service string, limit int) ([]claimed, error) {
 	after := cmp.Or(s.Store.Served(service), uuid.Nil.String())
-	rows, err := s.Config.Pool.Query(ctx, ClaimSQL, s.Instance, service, after, s.fullTools(service), limit)
+	full, kept := s.fullTools(service)
+	rows, err := s.Config.Pool.Query(ctx, ClaimSQL, s.Instance, service, after, full, kept, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -139,19 +141,26 @@ func (s *Worker) RoomFor(tool registry.Tool) int {
 	return s.room(tool.Service)
 }
 
-// fullTools lists the tools of a service for which there was no place and is none.
-func (s *Worker) fullTools(service string) []string {
+// fullTools lists the tools of a service for which there was no place and is none, and with them the groups that have one all the same, as tool and
+// group.
+func (s *Worker) fullTools(service string) (full, kept []string) {
 	s.filling.Lock()
 	defer s.filling.Unlock()
-	full := []string{}
+	full, kept = []string{}, []string{}
+	placer, _ := runs.Extra[registry.Placer](s.Config.Providers[service])
 	for id, tool := range s.full[service] {
 		if s.RoomFor(tool) > 0 {
 			delete(s.full[service], id)
-		} else {
-			full = append(full, id)
+			continue
+		}
+		full = append(full, id)
+		if placer != nil {
+			for _, group := range placer.PlacesKept(tool) {
+				kept = append(kept, id+" "+group)
+			}
 		}
 	}
-	return full
+	return full, kept
 }
 
 // giveBack puts a run back into the queue for which its provider had no place. It is the first again when there is one; until then

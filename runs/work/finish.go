@@ -63,10 +63,29 @@ func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 		return w.fail(ctx, registry.AsError(err))
 	}
 	w.r.Outputs = outputs
+	if err := w.check(ctx); err != nil {
+		if over := w.over(ctx, err); over != nil {
+			return w.leave(context.WithoutCancel(ctx), over)
+		}
+		return w.fail(ctx, registry.AsError(err))
+	}
 	f := write.Finish{Record: w.r}
 	w.bill(ctx, &f, result.Usage)
 	f.Record.Status = runs.StatusSucceeded
 	return w.commit(ctx, &f)
+}
+
+// check has the outputs looked at, where the house does so.
+func (w *step) check(ctx context.Context) error {
+	if w.s.Config.Check == nil {
+		return nil
+	}
+	err := w.s.Config.Check(ctx, w.r.Run)
+	var held *registry.Error
+	if err != nil && !errors.As(err, &held) {
+		return &ownError{fmt.Errorf("check the result of run %s: %w", w.r.ID, err)}
+	}
+	return err
 }
 
 // bill sets the receipt. When the bill itself goes wrong the user is not the one who pays for it.

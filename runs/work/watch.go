@@ -219,6 +219,9 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 		v.r.Fraction = &fraction
 	}
 	v.r.ExpectedAt = v.expected(p.Rest)
+	if v.s.Config.Check != nil {
+		p.Preview = nil // nobody has looked at it
+	}
 	if same := sameProgress(before, v.r.Run); same && p.Preview == nil {
 		return
 	} else if !same {

@@ -32,6 +32,11 @@ func wrongValues(t *testing.T) map[string][]string {
 	t.Cleanup(func() { taken.Close() })
 	return map[string][]string{
 		"REPORTS":                 {"yes", "true"},
+		"RESULT_CHECKS_URL":       {"api.openai.com", "ftp://ann:" + secret + "@example.org", "https://api.openai.com/v1"},
+		"RESULT_CHECKS_MODEL":     {"omni moderation"},
+		"RESULT_CHECKS_API_KEY":   {secret + " and a space"},
+		"RESULT_CHECKS_AT":        {"sure", "0", "1.1"},
+		"RESULT_CHECKS_DOWN":      {"let go"},
 		"HOUSE_KEY":               {"secret", "0011", "zz112233445566778899aabbccddeeff00"},
 		"DATABASE_SESSION_URL":    {"mysql://ann:" + secret + "@localhost/x", "nonsense"},
 		"DATABASE_URL":            {"mysql://ann:" + secret + "@localhost/x", "postgres://ann:" + secret + "@local host:x/y", "nonsense"},
@@ -42,7 +47,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"TOOLS_DIR":               {filepath.Join(dir, "none"), file},
 		"TOOLS_FILE":              {filepath.Join(dir, "none"), dir, file},
 		"SYNC_SCHEDULE":           {"often", "* * *"},
-		"COMFYUI_URLS":            {"localhost:8188", "http://localhost:8188#fast", "http://localhost:8188#rate=cheap", "http://localhost:8188,ftp://ann:" + secret + "@other"},
+		"COMFYUI_URLS":            {"localhost:8188", "http://localhost:8188#fast", "http://localhost:8188#rate=cheap", "http://localhost:8188#only=paint", "http://localhost:8188#wake=http://localhost/" + secret, "http://localhost:8188,ftp://ann:" + secret + "@other"},
 		"COMFYUI_USD_PER_SECOND":  {"cheap", "-1", "0,5"},
 		"LORAS_FILE":              {filepath.Join(dir, "none"), dir, file},
 		"GPU_RATES_FILE":          {filepath.Join(dir, "none"), dir, file},
@@ -65,6 +70,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"ADMIN_TOKEN":             {secret + " and a space"},
 		"BILL_CANCELED":           {"sometimes"},
 		"COMFYUI_GONE_AFTER":      {"soon", "-1s"},
+		"COMFYUI_WAKE_FOR":        {"soon", "1s"},
 		"FLEET_HOOK":              {filepath.Join(dir, "none"), "https://ann:" + secret + "@example.org"},
 		"FLEET_HOOK_SECRET":       {secret},
 		"FLEET_BUSY_AT":           {"many", "0"},

@@ -45,6 +45,8 @@ type Config struct {
 	Loras                     map[string]loras.Lora
 	Endpoints                 []*comfy.Endpoint
 	GoneAfter                 time.Duration // see ComfyUIGoneAfter
+	WakeFor                   time.Duration // see ComfyUIWakeFor
+	ChecksAt                  float64       // see ResultChecksAt
 	FleetSecret               []byte        // that signs messages to FleetHook
 	FleetBusyAt               int
 	FleetBusyAfter            time.Duration
@@ -156,8 +158,12 @@ func (c *Config) checkAddresses(p *problems) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
 		if ok {
-			_, err := comfy.ReadTags(u)
+			tags, err := comfy.ReadTags(u)
 			p.unless(err == nil, "COMFYUI_URLS", fmt.Sprint(err), "tags as in http://gpu1:8188#gpu=4090&room=cellar")
+			if wake := comfy.WakeOf(tags); wake != "" {
+				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(wake)
+				p.unless(err == nil, "COMFYUI_URLS", "wake= of "+comfy.EngineName(u), "an https:// address at a public host, or at one of OUTBOUND_ALLOW, without a name and password")
+			}
 		}
 		c.Engines = append(c.Engines, u)
 	}
@@ -170,6 +176,8 @@ func (c *Config) checkAddresses(p *problems) {
 	p.unless(c.ComfyOrgAPIKey == "" || fitsHeader(c.ComfyOrgAPIKey), "COMFY_ORG_API_KEY", "(hidden)", "a key without spaces")
 	c.GoneAfter, err = time.ParseDuration(c.ComfyUIGoneAfter)
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
+	c.WakeFor, err = time.ParseDuration(c.ComfyUIWakeFor)
+	p.unless(err == nil && c.WakeFor >= 10*time.Second, "COMFYUI_WAKE_FOR", c.ComfyUIWakeFor, "a time of at least ten seconds, such as 10m")
 	var ok bool
 	if c.PublicURL != "" {
 		c.Public, ok = HTTPURL(c.PublicURL)
@@ -193,6 +201,21 @@ func (c *Config) checkAddresses(p *problems) {
 		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
 		c.Allow = append(c.Allow, host)
 	}
+}
+
+// checkResultChecks reads by what results are looked at.
+func (c *Config) checkResultChecks(p *problems) {
+	if c.ResultChecksURL != "" {
+		_, ok := HTTPURL(c.ResultChecksURL)
+		p.unless(ok, "RESULT_CHECKS_URL", Redact(c.ResultChecksURL), "an http:// or https:// address, such as https://api.openai.com/v1")
+		p.unless(!ok || c.Reports == "on", "RESULT_CHECKS_URL", Redact(c.ResultChecksURL), "REPORTS=on beside it: what is held back is reported to operators")
+	}
+	p.unless(fitsHeader(c.ResultChecksModel), "RESULT_CHECKS_MODEL", c.ResultChecksModel, "the name of a model without spaces, such as omni-moderation-latest")
+	p.unless(fitsHeader(c.ResultChecksKey), "RESULT_CHECKS_API_KEY", "(hidden)", "a key without spaces, as the service shows it")
+	at, err := strconv.ParseFloat(c.ResultChecksAt, 64)
+	p.unless(err == nil && at > 0 && at <= 1, "RESULT_CHECKS_AT", c.ResultChecksAt, "a number above 0 and at most 1, such as 0.8")
+	c.ChecksAt = at
+	p.unless(OneOf(c.ResultChecksDown, "pass", "hold"), "RESULT_CHECKS_DOWN", c.ResultChecksDown, "pass or hold")
 }
 
 // checkFleetHook reads what is told about the engines, and when.
@@ -284,6 +307,7 @@ func (c *Config) checkPeople(p *problems) {
 	p.unless(OneOf(c.Access, AccessOpen, AccessListed), "ACCESS", c.Access, "open or listed")
 	p.unless(OneOf(c.BillCanceled, "true", "false"), "BILL_CANCELED", c.BillCanceled, "true or false")
 	p.unless(OneOf(c.Reports, "on", "off"), "REPORTS", c.Reports, "on or off")
+	c.checkResultChecks(p)
 	p.unless(OneOf(c.AutoRunRead, "true", "false"), "AUTO_RUN_READ", c.AutoRunRead, "true or false")
 	for _, limit := range []struct {
 		variable, found string

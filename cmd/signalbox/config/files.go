@@ -135,15 +135,18 @@ func (c *Config) EngineHeaders() (map[string]http.Header, error) {
 	if json.Unmarshal(data, &byAddress) != nil {
 		return nil, fmt.Errorf(`COMFYUI_HEADERS_FILE: %s is not as in {"https://gpu.example": {"Authorization": "Bearer ..."}}`, c.ComfyUIHeaders)
 	}
-	known := make([]string, len(c.Engines))
-	for i, u := range c.Engines {
-		known[i] = comfy.EngineName(u)
+	var servers, wakes []string
+	for _, u := range c.Engines {
+		servers = append(servers, comfy.EngineName(u))
+		if wake, ok := HTTPURL(c.wakeOf(u)); ok {
+			wakes = append(wakes, comfy.EngineName(wake))
+		}
 	}
 	headers := map[string]http.Header{}
 	for address, fields := range byAddress {
 		u, ok := HTTPURL(address)
-		if !ok || !slices.Contains(known, comfy.EngineName(u)) {
-			return nil, fmt.Errorf("COMFYUI_HEADERS_FILE: %s is none of COMFYUI_URLS (%s)", Redact(address), strings.Join(known, ", "))
+		if !ok || !slices.Contains(servers, comfy.EngineName(u)) && !slices.Contains(wakes, comfy.EngineName(u)) {
+			return nil, fmt.Errorf("COMFYUI_HEADERS_FILE: %s is none of COMFYUI_URLS (%s), and wakes none", Redact(address), strings.Join(servers, ", "))
 		}
 		h := http.Header{}
 		for name, value := range fields {
@@ -152,6 +155,17 @@ func (c *Config) EngineHeaders() (map[string]http.Header, error) {
 		headers[comfy.EngineName(u)] = h
 	}
 	return headers, nil
+}
+
+// wakeOf is the address that wakes a server; empty: it has none.
+func (c *Config) wakeOf(u *url.URL) string {
+	tags, _ := comfy.ReadTags(u) // which were checked
+	return comfy.WakeOf(tags)
+}
+
+// Wakes reports whether there are servers that can be woken.
+func (c *Config) Wakes() bool {
+	return slices.ContainsFunc(c.Engines, func(u *url.URL) bool { return c.wakeOf(u) != "" })
 }
 
 // readEndpoints reads COMFYUI_SERVERLESS_FILE. Results come from addresses that the endpoints give, which must not lead inside.

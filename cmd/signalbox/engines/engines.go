@@ -23,6 +23,12 @@ func (d Control) Rows(ctx context.Context) []console.Engine {
 	queues := d.Fleet.Queues(ctx)
 	var rows []console.Engine
 	for i, s := range d.Fleet.Status() {
+		switch {
+		case s.Waking:
+			s.Error = "it is being woken"
+		case s.Wakes && !s.Up:
+			s.Error = "a run that waits for it wakes it; " + s.Error
+		}
 		rows = append(rows, console.Engine{Name: s.Name, Up: s.Up, Error: s.Error, Version: s.Version, GPUs: s.GPUs, Classes: s.Classes,
 			CheckedAt: s.CheckedAt, Order: string(s.Order), Tags: s.Tags, Memory: s.Memory, Free: s.Free,
 			Running: queues[i].Running, Waiting: queues[i].Pending})

@@ -2,6 +2,7 @@ package engines
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
@@ -33,6 +34,14 @@ func (d Control) ScalingJobs(c config.Config, pool *pgxpool.Pool) []schedule.Job
 		Name: "tell how much engines have to do", Spec: "@every 10s", Timeout: time.Minute,
 		Do: func(ctx context.Context, tx pgx.Tx, _ time.Time) error { return s.Look(ctx, tx, time.Now()) },
 	}}
+}
+
+// Waker wakes servers that have an address for that; nil: none has.
+func Waker(c config.Config, pool *pgxpool.Pool, headers map[string]http.Header) *scaling.Waker {
+	if pool == nil || !c.Wakes() {
+		return nil
+	}
+	return &scaling.Waker{Pool: pool, Send: scaling.ToAddresses(outbound.NewHooks(c.Allow, time.Minute), headers, c.FleetSecret), For: c.WakeFor}
 }
 
 // load is what the servers have to do. Serverless endpoints scale by themselves.

@@ -29,7 +29,7 @@ func Groups(wallets *groups.Store) console.Section {
 func groupTable(ctx context.Context, wallets *groups.Store) (console.Table, error) {
 	t := console.Table{
 		Lead:    "Wallets of groups, those first that have most, at most five hundred. A budget of nothing is no limit.",
-		Columns: []string{"Platform", "Place", "Available", "Held", "Sponsors", "Pays first", "A day", "A month", "A member", "Guests' runs a day", "Party until"}, Empty: "No group has a wallet.",
+		Columns: []string{"Platform", "Place", "Available", "Held", "Sponsors", "Pays first", "A day", "A month", "A member", "Guests' runs a day", "Party until", "Id"}, Empty: "No group has a wallet.",
 	}
 	list, err := wallets.Open(ctx, shownGroups)
 	for _, w := range list {
@@ -40,7 +40,7 @@ func groupTable(ctx context.Context, wallets *groups.Store) (console.Table, erro
 		row := console.Row{ID: w.ID}
 		for _, text := range []string{
 			w.Place.Platform, string(w.Place.Kind) + " " + w.Place.ID, w.Available.String(), w.Held.String(), strconv.Itoa(w.Sponsors), string(w.Pays),
-			w.Day.String(), w.Month.String(), w.Member.String(), strconv.Itoa(w.GuestRuns), party,
+			w.Day.String(), w.Month.String(), w.Member.String(), strconv.Itoa(w.GuestRuns), party, w.ID,
 		} {
 			row.Cells = append(row.Cells, console.Cell{Text: text})
 		}

@@ -81,7 +81,10 @@ func caseTable(ctx context.Context, m *moderation.Service) (console.Table, error
 	list, err := m.Cases(ctx, moderation.Place{}, shownCases)
 	for _, c := range list {
 		where := c.Where.Platform + " " + c.Where.Chat
-		if c.Where.Chat == "" {
+		switch {
+		case c.Where.Platform == moderation.CheckPlace:
+			where = "a check, which held it back"
+		case c.Where.Chat == "":
 			where = "a shared link"
 		}
 		t.Rows = append(t.Rows, console.Row{ID: c.RunID, Cells: []console.Cell{

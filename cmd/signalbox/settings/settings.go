@@ -46,11 +46,12 @@ type StoreSettings struct {
 type ToolSettings struct {
 	WorkflowsDir      string `env:"WORKFLOWS_DIR" default:"./workflows" help:"Folder of ComfyUI workflows, watched for changes. The bundled ones are always there."`
 	ToolsDir          string `env:"TOOLS_DIR" placeholder:"DIR" help:"Folder of tools as data, watched for changes: tools over HTTP (*.tool.yaml, see docs/providers.md), OpenAPI documents (*.openapi.yaml), definitions (*.json)."`
-	ComfyUIURLs       string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers, such as http://gpu1:8188,http://gpu2:8188. Tags that workflows can ask for come behind: http://gpu1:8188#gpu=4090&room=cellar, and what a second there costs: rate=0.0004. Empty: the embedded CPU engine."`
-	ComfyUIHeaders    string `name:"comfyui-headers-file" env:"COMFYUI_HEADERS_FILE" placeholder:"FILE" help:"Headers for ComfyUI servers behind a door, by address, as JSON: {\"https://gpu.example/comfy\": {\"Authorization\": \"Bearer ...\"}}. Name and password go into COMFYUI_URLS: https://name:password@gpu.example."`
+	ComfyUIURLs       string `name:"comfyui-urls" env:"COMFYUI_URLS" placeholder:"URL,..." help:"ComfyUI servers, such as http://gpu1:8188,http://gpu2:8188. Tags that workflows can ask for come behind: http://gpu1:8188#gpu=4090&room=cellar, what a second there costs: rate=0.0004, and for whom a server is: only=tool:paint, only=group:ID. wake=URL is called while the server sleeps and a run waits for it. Empty: the embedded CPU engine."`
+	ComfyUIHeaders    string `name:"comfyui-headers-file" env:"COMFYUI_HEADERS_FILE" placeholder:"FILE" help:"Headers for ComfyUI servers behind a door, and for addresses that wake them, by address, as JSON: {\"https://gpu.example/comfy\": {\"Authorization\": \"Bearer ...\"}}. Name and password go into COMFYUI_URLS: https://name:password@gpu.example."`
 	ComfyUIServerless string `name:"comfyui-serverless-file" env:"COMFYUI_SERVERLESS_FILE" placeholder:"FILE" help:"Serverless endpoints (RunPod with worker-comfyui) that get runs for which no ComfyUI server has a place, as JSON: [{\"endpoint\": \"https://api.runpod.ai/v2/abc123\", \"key\": \"...\", \"objectInfo\": \"object_info.json\", \"gpu\": \"NVIDIA L4\", \"atOnce\": 3}]."`
 	ComfyOrgAPIKey    string `name:"comfy-org-api-key" env:"COMFY_ORG_API_KEY" placeholder:"KEY" help:"A key of Comfy's platform, which pays for nodes that call partners' services. It goes along with workflows that have such nodes."`
 	ComfyUIGoneAfter  string `name:"comfyui-gone-after" env:"COMFYUI_GONE_AFTER" default:"30s" help:"How long a ComfyUI server may be down before its runs go to another one."`
+	ComfyUIWakeFor    string `name:"comfyui-wake-for" env:"COMFYUI_WAKE_FOR" default:"10m" help:"How long a ComfyUI server with wake= behind its address may take to wake before it is given up, and runs that only it could take end."`
 	FleetHook         string `name:"fleet-hook" env:"FLEET_HOOK" placeholder:"URL or FILE" help:"What is told when the ComfyUI servers have too much or nothing to do, to start and stop machines: an address that gets signed messages, or a program that reads them, see docs/comfyui.md."`
 	FleetHookSecret   string `name:"fleet-hook-secret" env:"FLEET_HOOK_SECRET" placeholder:"SECRET" help:"Signs the messages to an address in FLEET_HOOK: whsec_ and 24 to 64 bytes in base64."`
 	FleetBusyRuns     string `name:"fleet-busy-at" env:"FLEET_BUSY_AT" default:"4" help:"How many runs have to wait for each server that takes runs, for it to be too much."`
@@ -91,21 +92,26 @@ type MoneySettings struct {
 
 // PeopleSettings are what people may do, and what is kept of it.
 type PeopleSettings struct {
-	Access          string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
-	RunsAtOnce      string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
-	RunsPerDay      string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
-	BatchRuns       string `env:"BATCH_RUNS" default:"100" help:"Runs of one batch (/batch, /again 3), from 1 to 1000."`
-	StreamsAtOnce   string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
-	APIRate         string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
-	UploadMB        string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`
-	ResultMB        string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that the results of each account may take, likewise. Empty: 5120 with PUBLIC_URL, else no limit."`
-	KeepResultsDays string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which a run's files are deleted; its row stays and says so. 0: never."`
-	KeepWorkflow    string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
-	AutoRunRead     string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
-	Reports         string `env:"REPORTS" default:"off" help:"on: people report results of others, operators and the admins of chats decide about them, see docs/people.md; off: nothing is reported."`
-	DefaultTool     string `env:"DEFAULT_TOOL" placeholder:"TOOL" help:"The tool that words without a command are offered to, by its id or command, for who has used none yet. Empty: the one used most. Admins choose one for their chat with /chatsettings TOOL."`
-	TermsURL        string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
-	PrivacyURL      string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
+	Access            string `env:"ACCESS" default:"open" help:"open: everybody may use the tools; listed: only those whom an operator allows."`
+	RunsAtOnce        string `env:"RUNS_AT_ONCE" placeholder:"N" help:"Runs of each account under way at a time, with exceptions by an operator; 0: no limit. Empty: 8 with PUBLIC_URL, else no limit."`
+	RunsPerDay        string `env:"RUNS_PER_DAY" default:"0" help:"Runs of each account a day (UTC), likewise."`
+	BatchRuns         string `env:"BATCH_RUNS" default:"100" help:"Runs of one batch (/batch, /again 3), from 1 to 1000."`
+	StreamsAtOnce     string `env:"STREAMS_AT_ONCE" default:"20" help:"Event streams of each account open at a time, likewise."`
+	APIRate           string `name:"api-rate" env:"API_RATE" default:"100" help:"API requests of one account a second, on average, more for a moment; 0: no limit."`
+	UploadMB          string `name:"upload-mb" env:"UPLOAD_MB" placeholder:"N" help:"Megabytes that the uploads of each account may take, likewise. Empty: 500 with PUBLIC_URL, else no limit."`
+	ResultMB          string `name:"result-mb" env:"RESULT_MB" placeholder:"N" help:"Megabytes that the results of each account may take, likewise. Empty: 5120 with PUBLIC_URL, else no limit."`
+	KeepResultsDays   string `name:"keep-results-days" env:"KEEP_RESULTS_DAYS" default:"0" help:"Days after which a run's files are deleted; its row stays and says so. 0: never."`
+	KeepWorkflow      string `name:"keep-workflow-in-files" env:"KEEP_WORKFLOW_IN_FILES" default:"false" help:"true: results keep workflow, prompts and other texts in their metadata; false: these are removed."`
+	AutoRunRead       string `env:"AUTO_RUN_READ" default:"true" help:"true: tools that only read run by themselves when a model asks; false: they wait for a person's approval, as those that change something always do."`
+	ResultChecksURL   string `name:"result-checks-url" env:"RESULT_CHECKS_URL" placeholder:"URL" help:"Service with OpenAI's API, with its version, that looks at each picture before anybody gets it (POST /moderations), such as https://api.openai.com/v1; needs REPORTS=on, see docs/people.md. Empty: nothing is looked at."`
+	ResultChecksModel string `env:"RESULT_CHECKS_MODEL" placeholder:"NAME" default:"omni-moderation-latest" help:"The model of RESULT_CHECKS_URL, one that takes pictures."`
+	ResultChecksKey   string `name:"result-checks-api-key" env:"RESULT_CHECKS_API_KEY" placeholder:"KEY" help:"Key of RESULT_CHECKS_URL, if it wants one."`
+	ResultChecksAt    string `env:"RESULT_CHECKS_AT" default:"0.8" help:"How sure the service must be, above 0 and at most 1, that a picture is of one of its categories for it to be held back."`
+	ResultChecksDown  string `env:"RESULT_CHECKS_DOWN" default:"pass" help:"What becomes of pictures that could not be looked at, since the service is down or does not take them: pass, and the audit log says so, or hold."`
+	Reports           string `env:"REPORTS" default:"off" help:"on: people report results of others, operators and the admins of chats decide about them, see docs/people.md; off: nothing is reported."`
+	DefaultTool       string `env:"DEFAULT_TOOL" placeholder:"TOOL" help:"The tool that words without a command are offered to, by its id or command, for who has used none yet. Empty: the one used most. Admins choose one for their chat with /chatsettings TOOL."`
+	TermsURL          string `env:"TERMS_URL" placeholder:"URL" help:"The terms of use, for /terms. Empty: it tells what holds anyway, and whom to ask."`
+	PrivacyURL        string `env:"PRIVACY_URL" placeholder:"URL" help:"What happens to people's data, for /privacy. Empty: as for /terms."`
 }
 
 // ContentSettings are about the site that is run from the chat.
