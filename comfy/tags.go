@@ -38,7 +38,7 @@ func ReadTags(u *url.URL) (tags []string, err error) {
 			return nil, fmt.Errorf("%s: found %.60q, expected US dollars a second, such as rate=0.0004", EngineName(u), tag)
 		}
 		if name == onlyTag && !isOnly(value) {
-			return nil, fmt.Errorf("%s: found %.60q, expected a tool or the id of a group: only=tool:paint or only=group:0190a5b2-...", EngineName(u), tag)
+			return nil, fmt.Errorf("%s: found %.60q, expected a tool or the id of a group: only=tool:paint or only=group:0190a5b2-6c1f-7000-8000-000000000001", EngineName(u), tag)
 		}
 		tags = append(tags, tag)
 	}

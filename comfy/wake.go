@@ -19,6 +19,9 @@ const (
 
 // orWake is for a run that no engine takes now: it wants the first engine that sleeps, could take it and was not given up. none is the error where there is none.
 func (f *Fleet) orWake(j placement.Job, none error) error {
+	if f.cfg.Waker == nil {
+		return none
+	}
 	now, gaveUp, others := f.cfg.Now(), false, false
 	for _, e := range f.engines {
 		if e.ordered() != OrderNone || !e.mayDo(j) {
