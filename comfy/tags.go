@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/internal/decimal"
 )
 
 // lackTag begins the name of a tag among what an engine lacks.
@@ -100,7 +99,7 @@ func WakeOf(tags []string) string { return valueOf(tags, wakeTag) }
 const rateTag = "rate"
 
 func isRate(text string) bool {
-	rate, err := registry.ParseDecimal(json.Number(text))
+	rate, err := decimal.Parse(json.Number(text))
 	return err == nil && rate.Sign() >= 0
 }
 

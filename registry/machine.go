@@ -3,6 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/decimal"
 )
 
 // ownRate stands in a machine's name before what a second of it costs.
@@ -19,6 +21,6 @@ func OwnRate(machine string) (rate string, ok bool) {
 		return "", false
 	}
 	rate = (" " + machine)[at+len(ownRate):]
-	exact, err := ParseDecimal(json.Number(rate))
+	exact, err := decimal.Parse(json.Number(rate))
 	return rate, err == nil && exact.Sign() >= 0
 }

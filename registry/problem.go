@@ -61,3 +61,10 @@ func (e *PartialError) Error() string { return e.Problems.Error() }
 
 // Unwrap gives the Problems.
 func (e *PartialError) Unwrap() error { return e.Problems }
+
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:40], "") + "..."
+}

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -238,7 +239,7 @@ func wholeBound(n json.Number, fallback *big.Int) *big.Int {
 	if n == "" {
 		return new(big.Int).Set(fallback)
 	}
-	exact, err := registry.ParseDecimal(n)
+	exact, err := decimal.Parse(n)
 	if err != nil {
 		return new(big.Int).Set(fallback)
 	}

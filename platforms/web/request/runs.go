@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -110,8 +111,8 @@ func CheckFilter(f runs.Filter) error {
 func SameValue(a, b any) bool {
 	na, isNumber := a.(json.Number)
 	if nb, ok := b.(json.Number); ok && isNumber {
-		ra, errA := registry.ParseDecimal(na)
-		rb, errB := registry.ParseDecimal(nb)
+		ra, errA := decimal.Parse(na)
+		rb, errB := decimal.Parse(nb)
 		return errA == nil && errB == nil && ra.Cmp(rb) == 0
 	}
 	ja, errA := json.Marshal(a)
