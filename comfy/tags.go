@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/internal/decimal"
 )
 
