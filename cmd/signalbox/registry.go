@@ -49,8 +49,8 @@ func (a *app) newRegistry() error {
 	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
-		if s.loader != nil {
-			loaders = append(loaders, s.loader)
+		if s.Loader != nil {
+			loaders = append(loaders, s.Loader)
 		}
 	}
 	if a.cfg.ToolsDir != "" {
@@ -78,7 +78,7 @@ func (a *app) newRegistry() error {
 func (a *app) preflight(l registry.Loader) registry.Loader {
 	connected := map[string]registry.Readier{comfy.Service: a.flows}
 	for _, s := range a.services {
-		connected[s.name], _ = runs.Extra[registry.Readier](s.provider)
+		connected[s.Name], _ = runs.Extra[registry.Readier](s.Provider)
 	}
 	return runs.Preflight{Loader: l, Connected: connected}
 }
@@ -134,8 +134,8 @@ func (a *app) loadTemplates(ctx context.Context) {
 	}()
 	behind := []registry.Loader{a.flows}
 	for _, s := range a.services {
-		if s.name == remote.Service || s.name == mcpservers.Service {
-			behind = append(behind, s.loader)
+		if s.Name == remote.Service || s.Name == mcpservers.Service {
+			behind = append(behind, s.Loader)
 		}
 	}
 	for _, l := range behind {

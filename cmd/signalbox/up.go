@@ -262,7 +262,7 @@ func (a *app) providers() map[string]runs.Provider {
 		comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics, PartnerKey: a.cfg.ComfyOrgAPIKey})},
 	}
 	for _, s := range a.services {
-		providers[s.name] = s.provider
+		providers[s.Name] = s.Provider
 	}
 	return providers
 }
