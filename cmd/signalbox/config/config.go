@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/tag"
 	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -158,10 +159,10 @@ func (c *Config) checkAddresses(p *problems) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
 		if ok {
-			tags, err := comfy.ReadTags(u)
+			tags, err := tag.Read(u)
 			p.unless(err == nil, "COMFYUI_URLS", fmt.Sprint(err), "tags as in http://gpu1:8188#gpu=4090&room=cellar")
-			if wake := comfy.WakeOf(tags); wake != "" {
-				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(wake)
+			if tags.Wake != "" {
+				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(tags.Wake)
 				p.unless(err == nil, "COMFYUI_URLS", "wake= of "+comfy.EngineName(u), "an https:// address at a public host, or at one of OUTBOUND_ALLOW, without a name and password")
 			}
 		}
