@@ -45,15 +45,15 @@ func (c Callers) Accept(ctx context.Context, a users.Account, request runs.Reque
 		return runs.Run{}, err
 	}
 	request.Budget = door.Budget(ctx)
-	if byModel(request) {
+	if request.Approval != runs.ApproveNothing {
 		return c.Runs.Ask(ctx, request)
 	}
 	return c.Runs.Accept(ctx, request)
 }
 
-// byModel reports whether a model asks, not a person or a program of theirs: what changes something waits for its owner's approval.
-func byModel(r runs.Request) bool {
-	return r.Context.PlannerProvider != "" || r.Approval != runs.ApproveNothing
+// ByModel reports whether a model asks, not a person or a program of theirs: what changes something waits for its owner's approval.
+func ByModel(r *http.Request) bool {
+	return Context(r).PlannerProvider != "" || door.ByAgent(r.Context())
 }
 
 // Own finds a run of this account; the runs of others do not exist for it, unless it is an operator's.
