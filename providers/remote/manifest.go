@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -68,10 +67,8 @@ func (e Entry) enabled() bool { return e.Enabled == nil || *e.Enabled }
 // decodeEntry reads an entry and tells everything that is wrong with it at once.
 func decodeEntry(raw []byte) (Entry, error) {
 	var e Entry
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return e, fmt.Errorf("it is not as expected: %w", err)
+	if err := registry.ReadStrict(raw, &e); err != nil {
+		return e, err
 	}
 	e.Manifest.Name = strings.TrimSpace(e.Manifest.Name)
 	return e, errors.Join(append(e.Manifest.check(), e.check()...)...)
