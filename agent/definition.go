@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Rank is an agent's place among others: it may call those of lower ranks.
@@ -42,9 +42,7 @@ type Definition struct {
 // ParseDefinition reads a file strictly.
 func ParseDefinition(data []byte) (Definition, error) {
 	var d Definition
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&d); err != nil {
+	if err := registry.ReadStrict(data, &d); err != nil {
 		return d, fmt.Errorf("expected an agent such as {\"id\":\"painter\",\"name\":\"Painter\",\"rank\":\"specialist\",\"instructions\":\"...\",\"toolIds\":[]}: %w", err)
 	}
 	return d, d.check()

@@ -1,7 +1,6 @@
 package billing
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,10 +29,8 @@ type margin struct {
 // tools name it, "*" for all others. A markup of 0.2 adds a fifth. Values are strings or numbers.
 func ParseMargins(data []byte) (Margins, error) {
 	var m Margins
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&m.byService); err != nil {
-		return Margins{}, fmt.Errorf("parse margins: %w", err)
+	if err := registry.ReadStrict(data, &m.byService); err != nil {
+		return Margins{}, fmt.Errorf(`parse margins: expected what is added by service, such as {"vidu": {"markup": "0.2", "minimumUsd": "0.01"}}: %w`, err)
 	}
 	for service, added := range m.byService {
 		// A tool shows whether the values are such as tools may have.

@@ -33,20 +33,24 @@ func DefaultRateCard() RateCard {
 	return card
 }
 
+func badRates(err error) error {
+	return fmt.Errorf(`parse rate card: expected US dollars per second by machine, such as {"NVIDIA L4": "0.0004"}: %w`, err)
+}
+
 // ParseRateCard reads {"A10G": "0.000337", ...}, or the same as the member machines of an object: US dollars per second by
 // machine name. Rates are strings or numbers, never negative. Two names of the same words are refused: nobody could
 // tell which of them counts.
 func ParseRateCard(data []byte) (RateCard, error) {
 	var file map[string]json.RawMessage
 	if err := json.Unmarshal(data, &file); err != nil {
-		return RateCard{}, fmt.Errorf("parse rate card: %w", err)
+		return RateCard{}, badRates(err)
 	}
 	if machines, ok := file["machines"]; ok && len(file) == 1 {
 		data = machines
 	}
 	var rates map[string]json.Number
 	if err := json.Unmarshal(data, &rates); err != nil {
-		return RateCard{}, fmt.Errorf(`parse rate card: expected US dollars per second by machine, such as {"NVIDIA L4": "0.0004"}: %w`, err)
+		return RateCard{}, badRates(err)
 	}
 	var card RateCard
 	for name, rate := range rates {

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 )
 
@@ -12,9 +13,12 @@ type UnknownToolError struct {
 	Instead string // empty: nothing is known of the name
 }
 
-// UnknownTool says that no tool has a name, and what is used instead.
+// UnknownTool says that no tool has a name, and what is used instead: of a command, the id of the tool that chats call by it.
 func UnknownTool(r *catalog.Registry, toolID string) error {
-	instead, _ := r.Former(toolID)
+	instead, known := r.Former(toolID)
+	if tool, is := r.Snapshot().ByCommand(toolID); is && !known && tool.ToolID != toolID && tool.ListedFor(registry.Everyone) {
+		instead = tool.ToolID
+	}
 	return &UnknownToolError{toolID, instead}
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/inspect"
 	"github.com/signalbox/signalbox/comfy/workflow"
@@ -31,7 +29,7 @@ func (c inspectCommand) Run(e env) error {
 		case httptools.IsFile(file):
 			ok = inspect.Tool(e.stdout, file, c.JSON) && ok
 		case openapi.IsFile(file):
-			ok = inspect.Document(e.ctx, e.stdout, file, config.List(cmp.Or(e.settings.OpenAPIAllow, "*")), c.JSON) && ok
+			ok = inspect.Document(e.ctx, e.stdout, file, config.List(e.settings.OpenAPIAllow), c.JSON) && ok
 		case catalog.IsDefinitions(file):
 			ok = inspect.Definitions(e.stdout, file, c.JSON) && ok
 		default:

@@ -100,8 +100,10 @@ func (a *app) loadTools(ctx context.Context) error {
 	a.registry.OnSwap(a.followRenames)
 	figures.Tools(a.metrics, func() int { return a.registry.Snapshot().Len() }, func() int { ready, _ := a.inMenus(); return ready })
 	a.reload(ctx)
-	if len(a.registry.Snapshot().ByService(agent.Service)) > 0 {
-		a.reload(ctx) // agents are checked by the tools that there are now
+	if len(a.registry.Snapshot().ByService(agent.Service)) > 0 { // agents are checked by the tools that there are now
+		if _, err := a.registry.Reload(ctx, agent.Service); err != nil && ctx.Err() == nil {
+			a.log.Warn("some agents could not be loaded", "error", err)
+		}
 	}
 	return nil
 }

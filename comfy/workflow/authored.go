@@ -240,7 +240,16 @@ func (d *definer) changeBound(f *field, dir notes.Directive, key string, to *jso
 }
 
 func (d *definer) badValue(dir notes.Directive, key, text string) {
-	d.f.AddFinding("directive-value", graph.SeverityWarning, dir.Note, fmt.Sprintf("@%s: %s=%s does not fit", dir.Word, key, plain.Short(text)), "give a value of the input's type")
+	advice := "give a value of the input's type"
+	switch {
+	case key == "cost":
+		advice = "give US dollars a run, such as cost=0.02, or a second, such as cost=0.0005/second"
+	case key == "needs":
+		advice = "name tags of engines, such as needs gpu=4090 vram=24"
+	case key == "choices" && dir.Word == "i18n":
+		advice = `give labels of values, such as choices="ink=Tinte|oil=Öl"`
+	}
+	d.f.AddFinding("directive-value", graph.SeverityWarning, dir.Note, fmt.Sprintf("@%s: %s=%s does not fit", dir.Word, key, plain.Short(text)), advice)
 }
 
 func (d *definer) changeChoices(f *field, dir notes.Directive) {

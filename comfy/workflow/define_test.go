@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -373,6 +374,20 @@ func TestAuthored(t *testing.T) {
 		d = define(t, sampling("@tool needs gpu fast=").String(), graphtest.Mini(t))
 		if len(d.Needs.Tags) != 0 || !hasCode(d, "directive-value") {
 			t.Errorf("slips give %q and %v", d.Needs.Tags, d.Findings)
+		}
+	})
+	t.Run("a slip in a directive is told with what is expected there", func(t *testing.T) {
+		t.Parallel()
+		for line, want := range map[string]string{
+			"@tool cost=two":          "give US dollars a run",
+			"@tool needs gpu":         "name tags of engines",
+			"@input 5.cfg min=little": "give a value of the input's type",
+			"@i18n de input=steps choices=2\n@input 5.steps name=steps choices=2|4": "give labels of values",
+		} {
+			d := define(t, sampling(line).String(), graphtest.Mini(t))
+			if !slices.ContainsFunc(d.Findings, func(f graph.Finding) bool { return f.Code == "directive-value" && strings.HasPrefix(f.Advice, want) }) {
+				t.Errorf("%s: findings %+v, want advice %q", line, d.Findings, want)
+			}
 		}
 	})
 	t.Run("app inputs of an instance reach the widget inside", func(t *testing.T) {

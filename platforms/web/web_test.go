@@ -543,6 +543,17 @@ func TestAPI(t *testing.T) {
 			}
 		}
 	})
+	t.Run("who asks for a command in place of an id is told the id", func(t *testing.T) {
+		tool := registry.Tool{ToolID: "cut-pieces", Service: "fake", DisplayName: "Cut", CommandName: "/pieces", InputSchema: registry.InputSchema{}}
+		h.fakes.Set(tool)
+		if _, err := h.reg.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var told struct{ Code, Detail string }
+		if status := dev.call("POST", "/api/run/pieces", `{}`, &told); status != http.StatusNotFound || told.Code != "unknown_tool" || !strings.Contains(told.Detail, "Use cut-pieces.") {
+			t.Errorf("%d %+v", status, told)
+		}
+	})
 	t.Run("A9 A90 a tool is run by its path in any escaping, and by an id it once had", func(t *testing.T) {
 		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Listing: registry.Listing{Aliases: []string{"oldname"}}}
 		h.fakes.Set(tool)

@@ -127,10 +127,8 @@ func parse(name string, data []byte) ([]described, error) {
 
 func parseOne(data []byte) (described, error) {
 	var read definition
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&read); err != nil {
-		return described{}, fmt.Errorf("it is not as expected: %w", err)
+	if err := registry.ReadStrict(data, &read); err != nil {
+		return described{}, err
 	}
 	if read.Tool == nil || read.HTTP == nil {
 		return described{}, errors.New("it must have the members tool and http")

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -85,10 +84,8 @@ func readBounded(file string) ([]byte, error) {
 }
 
 func readServer(name string, raw json.RawMessage, lookup func(string) (string, bool)) (s serverConfig, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		return s, fmt.Errorf("it is not as expected: %w", err)
+	if err := registry.ReadStrict(raw, &s); err != nil {
+		return s, err
 	}
 	u, err := url.Parse(s.URL)
 	switch {

@@ -360,7 +360,7 @@ func (d *document) build(agent *manifest, allow []string, lookup func(string) (s
 	var built []*builder
 	seen := map[string]operation{}
 	operations := d.operations(findings)
-	annotated := slices.ContainsFunc(operations, func(op operation) bool { return op.object.Has(extTool) })
+	annotated := annotated(operations)
 	names := d.lintNames(operations)
 	for _, op := range operations {
 		if !d.exposed(op, annotated, allow, findings) {
@@ -379,6 +379,9 @@ func (d *document) build(agent *manifest, allow []string, lookup func(string) (s
 		b.build()
 		built = append(built, b)
 	}
+	if !annotated && len(built) == 0 && len(operations) > 0 {
+		*findings = append(*findings, d.unnamed(operations))
+	}
 	*findings = append(*findings, slices.DeleteFunc(names, func(f Finding) bool { return f.Refused && f.Operation != "" })...)
 	if agent != nil {
 		agent.describe(built)
@@ -392,6 +395,21 @@ func (d *document) build(agent *manifest, allow []string, lookup func(string) (s
 		return nil, fmt.Errorf("the document is refused: %s", strings.Join(append(refusals, broken...), "; "))
 	}
 	return good, nil
+}
+
+// annotated reports whether a document itself says which of its operations are tools.
+func annotated(operations []operation) bool {
+	return slices.ContainsFunc(operations, func(op operation) bool { return op.object.Has(extTool) })
+}
+
+// unnamed says how to name the operations of a document in which nothing says which are tools.
+func (d *document) unnamed(operations []operation) Finding {
+	example := ""
+	if i := slices.IndexFunc(operations, func(op operation) bool { return op.id() != "" }); i >= 0 {
+		example = ", such as " + operations[i].id()
+	}
+	return Finding{Document: d.name, Refused: true, Message: fmt.Sprintf(
+		"none of its operations (%d) is a tool: name those that shall be in OPENAPI_ALLOW%s, or mark them with %s: true", len(operations), example, extTool)}
 }
 
 // settled moves what is to be said about operations to findings. It gives the operations that became tools, and why the
@@ -474,7 +492,7 @@ func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
 }
 
 // Check reads one document and tells what is to be said about it, for people who write documents. Its tools
-// are those that Load would make of it.
+// are those that Load would make of it; without a list all are shown of a document that doesn't say which, to choose from.
 func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, []Finding, error) {
 	t := New(Config{})
 	s := parseSource(file)
@@ -488,6 +506,12 @@ func Check(ctx context.Context, file string, allow []string) ([]registry.Tool, [
 	}
 	var findings []Finding
 	var tools []registry.Tool
+	if len(allow) == 0 {
+		allow = []string{"*"}
+		if operations := doc.operations(new([]Finding)); !annotated(operations) {
+			findings = append(findings, Finding{Document: s.name, Message: "OPENAPI_ALLOW is empty: its operations are tools once they are named there, or marked with " + extTool + ": true"})
+		}
+	}
 	built, err := doc.build(nil, allow, t.cfg.Lookup, &findings)
 	for _, b := range built {
 		tools = append(tools, b.tool)

@@ -655,11 +655,25 @@ func TestAllowList(t *testing.T) {
 			t.Errorf("%d tools, expected 4", len(tools))
 		}
 	})
-	t.Run("nothing without a list", func(t *testing.T) {
+	t.Run("nothing without a list, or with one that names nothing, and that is told", func(t *testing.T) {
 		t.Parallel()
-		h := open(t, pets, func(c *openapi.Config) { c.Allow = nil })
-		if tools := h.all(t); len(tools) != 0 {
-			t.Errorf("%d tools", len(tools))
+		for _, list := range [][]string{nil, {"somethingElse"}} {
+			h := open(t, pets, func(c *openapi.Config) { c.Allow = list })
+			tools, err := h.Load(t.Context())
+			if want := "name those that shall be in OPENAPI_ALLOW, such as "; len(tools) != 0 || err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%d tools, %v, expected none and %q", len(tools), err, want)
+			}
+		}
+	})
+	t.Run("whoever looks at a document without a list sees all to choose from, and that none is a tool so far", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "pets.openapi.yaml")
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(pets, "{{server}}", "https://pets.example")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tools, findings, err := openapi.Check(t.Context(), file, nil)
+		if err != nil || len(tools) == 0 || !says(findings, "OPENAPI_ALLOW is empty") {
+			t.Errorf("%d tools, %v, %v", len(tools), findings, err)
 		}
 	})
 	t.Run("C52 one operationId in two documents is refused with both named", func(t *testing.T) {

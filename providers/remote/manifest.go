@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -68,14 +67,15 @@ func (e Entry) enabled() bool { return e.Enabled == nil || *e.Enabled }
 // decodeEntry reads an entry and tells everything that is wrong with it at once.
 func decodeEntry(raw []byte) (Entry, error) {
 	var e Entry
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return e, fmt.Errorf("it is not as expected: %w", err)
+	if err := registry.ReadStrict(raw, &e); err != nil {
+		return e, err
 	}
 	e.Manifest.Name = strings.TrimSpace(e.Manifest.Name)
 	return e, errors.Join(append(e.Manifest.check(), e.check()...)...)
 }
+
+// missing reports that an entry has no such schema.
+func missing(schema json.RawMessage) bool { return len(schema) == 0 || string(schema) == "null" }
 
 func (m Manifest) check() (wrong []error) {
 	bad := func(ok bool, field, format string, args ...any) {
@@ -90,8 +90,12 @@ func (m Manifest) check() (wrong []error) {
 	bad(m.RetryPolicy.MaxAttempts >= 1 && m.RetryPolicy.MaxAttempts <= maxAttempts, "retryPolicy.maxAttempts", "is %d; expected 1 to %d", m.RetryPolicy.MaxAttempts, maxAttempts)
 	bad(m.RetryPolicy.BackoffMs >= 0 && m.RetryPolicy.BackoffMs <= maxBackoffMs, "retryPolicy.backoffMs", "is %d; expected 0 to %d", m.RetryPolicy.BackoffMs, maxBackoffMs)
 	_, err := registry.SchemaInputs(m.InputSchema)
-	bad(err == nil, "inputSchema", "%v", err)
+	bad(err == nil || missing(m.InputSchema), "inputSchema", "%v", err)
 	for field, schema := range map[string]json.RawMessage{"inputSchema": m.InputSchema, "outputSchema": m.OutputSchema} {
+		if missing(schema) {
+			bad(false, field, `is missing; expected a JSON Schema, such as {"type": "object"}`)
+			continue
+		}
 		_, err := registry.ParseSchema(schema)
 		bad(err == nil, field, "%v", err)
 	}

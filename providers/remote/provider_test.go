@@ -278,6 +278,7 @@ func TestManifestRules(t *testing.T) {
 		"B6 an empty description":             {"manifest.description", " ", "manifest.description"},
 		"B7 an input that is no object":       {"manifest.inputSchema", map[string]any{"type": "string"}, "manifest.inputSchema"},
 		"B8 an output that is no schema":      {"manifest.outputSchema", map[string]any{"type": "nope"}, "manifest.outputSchema"},
+		"no output schema":                    {"manifest.outputSchema", nil, "is missing; expected a JSON Schema"},
 		"B9 a third capability":               {"manifest.capability", "delete", "manifest.capability"},
 		"B81 a timeout of 249":                {"manifest.timeoutMs", 249, "manifest.timeoutMs"},
 		"B81 no attempts":                     {"manifest.retryPolicy.maxAttempts", 0, "maxAttempts"},
@@ -288,7 +289,7 @@ func TestManifestRules(t *testing.T) {
 		"B58 a user in the address":           {"endpoint", "http://ann:pw@127.0.0.1/x", "endpoint"},
 		"B59 a header that ends":              {"staticHeaders", map[string]any{"X-Key": "a\r\nb"}, "staticHeaders"},
 		"B69 a header of ours":                {"staticHeaders", map[string]any{"content-type": "text/plain"}, "staticHeaders"},
-		"an unknown member":                   {"manifest.timeout", 5, "timeout"},
+		"an unknown member":                   {"manifest.timeout", 5, `manifest.timeout: unknown key; did you mean "timeoutMs"?`},
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
 			t.Parallel()

@@ -45,6 +45,7 @@ type Config struct {
 	DiscordPublicKey                string
 	DiscordAPI                      *url.URL
 	ListenAddr                      string
+	Misspelt                        []string // what is to be said of variables that are nearly called like settings
 	Style                           terminal.Style
 }
 
@@ -61,7 +62,7 @@ const checkTimeout = 15 * time.Second
 // Look checks everything that a start needs, prints a line for each check, and says how to mend what is wrong. It reports whether
 // all is well.
 func Look(ctx context.Context, w io.Writer, c Config) (healthy bool) {
-	healthy = printFinding(w, c.Style, finding{what: "configuration", ok: true, saw: "every variable can be read"})
+	healthy = printFinding(w, c.Style, finding{what: "configuration", ok: true, saw: strings.Join(append([]string{"every variable can be read"}, c.Misspelt...), "; ")})
 	checks := []func(context.Context, Config) []finding{checkFolders, checkTools, checkDatabase, checkEngines, checkTelegram, checkDiscord, checkAddress}
 	for _, check := range checks {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -140,7 +141,7 @@ func checkTools(ctx context.Context, c Config) []finding {
 		errs = append(errs, err)
 		tools += len(list)
 	}
-	f.saw = fmt.Sprintf("%d tools in %s", tools, c.ToolsDir)
+	f.saw = fmt.Sprintf("%d tools in %s, beside those of OpenAPI documents", tools, c.ToolsDir)
 	if err := errors.Join(errs...); err != nil {
 		f.ok, f.saw = false, strings.ReplaceAll(err.Error(), "\n", "; ")
 	}

@@ -4,8 +4,10 @@ package inspect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -86,16 +88,13 @@ func Definitions(w io.Writer, file string, asJSON bool) (good bool) {
 // what is to be said about them.
 func Document(ctx context.Context, w io.Writer, file string, allow []string, asJSON bool) (good bool) {
 	tools, findings, err := openapi.Check(ctx, file, allow)
-	if err == nil && len(tools) == 0 {
-		err = fmt.Errorf("none of its operations becomes a tool (OPENAPI_ALLOW is %q)", strings.Join(allow, ","))
+	if err == nil && len(tools) == 0 && !slices.ContainsFunc(findings, refused) {
+		err = errors.New("none of its operations becomes a tool")
 	}
 	if err != nil {
 		findings = append(findings, openapi.Finding{Document: file, Refused: true, Message: err.Error()})
 	}
-	good = true
-	for _, f := range findings {
-		good = good && !f.Refused
-	}
+	good = !slices.ContainsFunc(findings, refused)
 	if asJSON {
 		line := struct {
 			File     string            `json:"file"`
@@ -112,7 +111,13 @@ func Document(ctx context.Context, w io.Writer, file string, allow []string, asJ
 		if f.Refused {
 			severity = "error"
 		}
-		fmt.Fprintf(w, "%s: %s: %s: %s\n", file, severity, f.Operation, f.Message)
+		at := ""
+		if f.Operation != "" {
+			at = f.Operation + ": "
+		}
+		fmt.Fprintf(w, "%s: %s: %s%s\n", file, severity, at, f.Message)
 	}
 	return good
 }
+
+func refused(f openapi.Finding) bool { return f.Refused }
