@@ -75,7 +75,7 @@ func (h *house) upgrade(ctx context.Context, out io.Writer) error {
 			if !h.pass(ctx, 2*atMost) {
 				return errors.New("-for is too short for all changes of versions")
 			}
-			if err := p.change(ctx, version); err != nil {
+			if err := p.change(ctx, version, out); err != nil {
 				return err
 			}
 			if err := p.look(ctx, seen); err != nil {
@@ -89,8 +89,9 @@ func (h *house) upgrade(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// change ends the process in order, and has it go on as another version.
-func (p *process) change(ctx context.Context, binary string) error {
+// change ends the process in order, and has it go on as another version. One that did not end in time is told of: it has died, and others go on with what
+// it was at.
+func (p *process) change(ctx context.Context, binary string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, rest)
 	defer cancel()
 	if err := p.Ready(ctx); err != nil { // it may just have been killed
@@ -100,7 +101,8 @@ func (p *process) change(ctx context.Context, binary string) error {
 	p.next = binary
 	p.mu.Unlock()
 	if err := p.Stop(); err != nil {
-		return err
+		words := err.Error()
+		fmt.Fprintln(out, "a process did not end in order:", words[strings.LastIndexByte(words, '\n')+1:])
 	}
 	return p.Ready(ctx)
 }
