@@ -60,6 +60,7 @@ func (h *house) checkRuns(ctx context.Context, c *crowd, out io.Writer) error {
 func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
 	var commands, pictures, offers, refused, sorry, beside int
 	var why []string
+	var waited time.Duration
 	for _, p := range c.people {
 		succeeded, all, err := h.runsOf(ctx, p)
 		if err != nil {
@@ -72,6 +73,7 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			if a == nil {
 				continue // apologised for, or crowd.end says so
 			}
+			waited = max(waited, a.first.Sub(m.Date))
 			switch {
 			case a.pictures > 1:
 				wrong = errors.Join(wrong, fmt.Errorf("%v has %d results", m, a.pictures))
@@ -91,7 +93,8 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			wrong = errors.Join(wrong, fmt.Errorf("%d commands of %s became %d runs, %d of them succeeded and %d were shown", len(p.commands), p.user.Name(), all, succeeded, shown))
 		}
 	}
-	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not, %d apologies; %d texts stand beside a result\n", commands, pictures, offers, refused, sorry, beside)
+	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not, %d apologies; %d texts stand beside a result; the longest wait for a first answer was %v\n",
+		commands, pictures, offers, refused, sorry, beside, waited.Round(time.Millisecond))
 	for _, text := range why[:min(len(why), 3)] {
 		fmt.Fprintf(out, "  such as %.300s\n", text)
 	}
@@ -107,7 +110,9 @@ func (h *house) runsOf(ctx context.Context, p *person) (succeeded, all int, err 
 // checkOrders expects that each order is the run that it was answered with, that it was told of once, and that its picture can be had.
 func (h *house) checkOrders(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
 	orders, repeats := 0, 0
+	var waited time.Duration
 	for _, k := range c.customers {
+		waited = max(waited, k.waited)
 		for once, id := range k.orders {
 			var known string
 			err := h.pool.QueryRow(ctx, `SELECT id::text FROM runs WHERE idempotency_key = $1`, "api:"+once).Scan(&known)
@@ -125,7 +130,8 @@ func (h *house) checkOrders(ctx context.Context, c *crowd, out io.Writer) (wrong
 			wrong = errors.Join(wrong, h.fetch(ctx, k, id))
 		}
 	}
-	fmt.Fprintf(out, "API: %d orders, each told of once; %d messages came again with the same id\n", orders, repeats)
+	fmt.Fprintf(out, "API: %d orders, each told of once; %d messages came again with the same id; the longest wait for the answer to an order was %v\n",
+		orders, repeats, waited.Round(time.Millisecond))
 	return wrong
 }
 

@@ -52,6 +52,7 @@ type options struct {
 	skew      time.Duration
 	pause     time.Duration
 	seed      uint64
+	plan      []string // the harm that is done, after which the load ends; nil: random harm for all of length
 }
 
 // run soaks inside a benchmark, since the simulators belong to tests.
@@ -86,8 +87,8 @@ func soak(ctx context.Context, t testing.TB, o options, out io.Writer) (err erro
 	defer stop()
 	crowd.begin(loading)
 	watched := watch(loading, h.processes[0])
-	h.hurt(loading, out)
-	<-loading.Done()
+	h.hurt(loading, o.plan, out)
+	stop()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
