@@ -19,6 +19,7 @@ import (
 
 // check counts what became of everything that was ordered, and prints it. Its errors tell what was lost, doubled or is wrong in the books.
 func (h *house) check(ctx context.Context, c *crowd, out io.Writer) error {
+	fmt.Fprintf(out, "rest took %v; missing last: %.300s\n", c.rested.Round(time.Millisecond), c.last)
 	return errors.Join(h.checkRuns(ctx, c, out), h.checkChats(ctx, c, out), h.checkOrders(ctx, c, out), h.checkBooks(ctx, out), h.tellProcesses(out))
 }
 

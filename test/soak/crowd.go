@@ -31,7 +31,8 @@ type crowd struct {
 	busy      sync.WaitGroup
 	house     *house
 	pause     time.Duration
-	begun     time.Time
+	rested    time.Duration // how long the rest took
+	last      string        // what was missing last
 }
 
 type person struct {
@@ -77,7 +78,6 @@ func newCrowd(ctx context.Context, h *house, pause time.Duration) (*crowd, error
 
 // begin has everybody order until ctx ends. What was begun then is brought to its end.
 func (c *crowd) begin(ctx context.Context) {
-	c.begun = time.Now()
 	for _, p := range c.people {
 		c.busy.Go(func() { p.write(ctx, c.house.telegram, c.pause) })
 	}
@@ -152,12 +152,14 @@ func (k *customer) untold() (runs []string) {
 
 // end waits until everybody has all answers, and says what is missing where that takes too long.
 func (c *crowd) end(ctx context.Context) error {
+	stopped := time.Now()
 	c.busy.Wait()
 	for again := time.NewTicker(200 * time.Millisecond); ; {
 		missing, err := c.missing(ctx)
-		if err != nil || missing == "" {
+		if c.rested = time.Since(stopped); err != nil || missing == "" {
 			return err
 		}
+		c.last = missing
 		select {
 		case <-again.C:
 		case <-ctx.Done():
