@@ -85,6 +85,7 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			if a.pictures+a.offers > 0 {
 				shown++
 				beside += len(a.texts)
+				why = append(why, a.texts...)
 			}
 			pictures, offers = pictures+a.pictures, offers+a.offers
 		}
