@@ -63,6 +63,7 @@ type options struct {
 	seed      uint64
 	upgrade   bool
 	before    string
+	plan      []string // the harm that is done, after which the load ends; nil: random harm for all of length
 }
 
 // run soaks inside a benchmark, since the simulators belong to tests.
@@ -99,13 +100,12 @@ func soak(ctx context.Context, t testing.TB, o options, out io.Writer) (err erro
 	last := func(ctx context.Context) error { return h.checkUpgraded(ctx, out) }
 	if o.upgrade {
 		err = h.upgrade(loading, out)
-		stop()
 	} else {
 		watched := watch(loading, h.processes[0])
-		h.hurt(loading, out)
+		h.hurt(loading, o.plan, out)
 		last = func(context.Context) error { return watched.check(out) }
 	}
-	<-loading.Done()
+	stop()
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return errors.Join(err, h.said())
 	}
