@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/internal/said"
 )
@@ -327,7 +328,7 @@ func checkChoice(f InputField, v any) (any, *Error) {
 		}
 	}
 	near := ""
-	if n := Nearest(text, choiceLabels(f)); n != "" {
+	if n := edit.Nearest(text, choiceLabels(f)); n != "" {
 		near = fmt.Sprintf(" (did you mean %s?)", n)
 	}
 	return nil, invalid(f, "%q is not among the choices%s: %s", shorten(text), near, listed(choiceLabels(f), 10))
