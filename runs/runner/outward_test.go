@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/billing"
@@ -93,6 +94,9 @@ func TestWhereModelsGo(t *testing.T) {
 	other.AccountID = h.user(t, billing.Dollar)
 	waits("what somebody else has found", other, true)
 	held := waits("a call that is approved", asks(urls("https://new.example/")), true)
+	if err := held.NeedsApproval(); err == nil || !strings.Contains(err.Error(), "search first") {
+		t.Errorf("the model hears %v", err)
+	}
 	if _, err := h.ConfirmSummary(t.Context(), held.ID, user, held.Summary().Hash(), nil); err != nil {
 		t.Fatal(err)
 	}
