@@ -32,7 +32,7 @@ func main() {
 	defer cancel()
 	o := options{root: ".", seed: uint64(time.Now().UnixNano())}
 	flag.DurationVar(&o.length, "for", 30*time.Minute, "length of the load and the faults")
-	flag.IntVar(&o.processes, "processes", 4, "processes of the house; the first is never killed")
+	flag.IntVar(&o.processes, "processes", 4, "processes of the house; the first is never killed, but for -upgrade")
 	flag.DurationVar(&o.skew, "skew", 2*time.Minute, "how far the clocks of every other process are off; 0 builds the program as it is")
 	flag.DurationVar(&o.pause, "pause", 700*time.Millisecond, "between two orders of one person or program")
 	flag.StringVar(&o.program, "program", "", "the built program, with a clock that is off by -skew; empty: it is built")

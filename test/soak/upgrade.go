@@ -145,9 +145,11 @@ func (h *house) checkLogs(out io.Writer) (wrong error) {
 	}
 	said := map[string]int{}
 	for _, p := range h.processes {
+		p.mu.Lock()
 		for _, words := range p.ended {
 			wrong = errors.Join(wrong, fmt.Errorf("a process ended by itself: %s", words))
 		}
+		p.mu.Unlock()
 		for line := range strings.Lines(p.Log()) {
 			if strings.Contains(line, "SQLSTATE") {
 				wrong = errors.Join(wrong, fmt.Errorf("a process: %s", line))
