@@ -19,7 +19,7 @@ var Bounds = goldmark.WithParserOptions(
 )
 
 const (
-	mostWork        = 1 << 27 // bytes that marks of a text may have looked at: a mark is compared with all of its paragraph
+	mostWork        = 1 << 28 // bytes that marks of a text may have looked at: a mark is compared with all of its paragraph
 	mostDepth       = 50      // of quotes and lists in each other
 	mostDefinitions = 1000    // lines of a paragraph of addresses that have names
 	mostEscaped     = 1000    // pipes within the cells of tables
