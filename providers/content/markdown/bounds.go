@@ -23,6 +23,7 @@ const (
 	mostDepth       = 50      // of quotes and lists in each other
 	mostDefinitions = 1000    // lines of a paragraph of addresses that have names
 	mostEscaped     = 1000    // pipes within the cells of tables
+	fewCells        = 10_000  // that tables may have whatever is in them; more have at least a letter each
 	noteWork        = 8       // of a mark of a note, which is compared with each note, as bytes
 )
 
@@ -115,5 +116,5 @@ func fits(lines *text.Segments, source []byte, s *spent) bool {
 		}
 	}
 	s.cells += columns * lines.Len()
-	return columns == 0 || s.cells <= len(source) && s.escaped <= mostEscaped
+	return columns == 0 || s.cells <= fewCells+len(source) && s.escaped <= mostEscaped
 }

@@ -61,6 +61,10 @@ func TestTextsOfPeopleAreAsTheyWere(t *testing.T) {
 			t.Errorf("%s is shown in another way", name)
 		}
 	}
+	sparse := strings.Repeat("a|", 20) + "\n" + strings.Repeat("-|", 20) + "\n" + strings.Repeat("b\n", 50)
+	if got, want := html(t, sparse, markdown.Bounds), html(t, sparse); got != want {
+		t.Errorf("a table with few words became %.100s", got)
+	}
 	nested := "> - a\n>   1. [b](c)\n>      - [x] d\n>        > e[^1]\n\n[^1]: *f*\n\n|a|b|\n|-|-|\n|`c\\|d`|\n"
 	if got, want := html(t, nested, markdown.Bounds), html(t, nested); got != want {
 		t.Errorf("got %s, want %s", got, want)
