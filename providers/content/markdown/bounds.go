@@ -19,10 +19,11 @@ var Bounds = goldmark.WithParserOptions(
 )
 
 const (
-	mostWork        = 1 << 27 // bytes that marks of a text may have looked at: a mark is compared with all of its paragraph
+	mostWork        = 1 << 28 // bytes that marks of a text may have looked at: a mark is compared with all of its paragraph
 	mostDepth       = 50      // of quotes and lists in each other
 	mostDefinitions = 1000    // lines of a paragraph of addresses that have names
 	mostEscaped     = 1000    // pipes within the cells of tables
+	fewCells        = 10_000  // that tables may have whatever is in them; more have at least a letter each
 	noteWork        = 8       // of a mark of a note, which is compared with each note, as bytes
 )
 
@@ -115,5 +116,5 @@ func fits(lines *text.Segments, source []byte, s *spent) bool {
 		}
 	}
 	s.cells += columns * lines.Len()
-	return columns == 0 || s.cells <= len(source) && s.escaped <= mostEscaped
+	return columns == 0 || s.cells <= fewCells+len(source) && s.escaped <= mostEscaped
 }
