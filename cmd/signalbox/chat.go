@@ -108,7 +108,7 @@ func (a *app) newTelegram(ctx context.Context) (*telegram.Adapter, error) {
 		app = a.cfg.Public.JoinPath(door.AppPath).String()
 	}
 	return telegram.NewAdapter(ctx, telegram.AdapterConfig{
-		Client: client, Pool: a.db.Pool, Logger: a.log.With("component", "telegram"), PublicURL: a.cfg.Public, App: app,
+		Client: client, Pool: a.db.Pool, Logger: a.log, PublicURL: a.cfg.Public, App: app,
 		Payments: a.seller, Divide: a.peers.Divide,
 		Moved: func(ctx context.Context, tx pgx.Tx, from, to string) error {
 			return places.MoveChat(ctx, tx, a.groupWallets(), telegram.Platform, from, to)

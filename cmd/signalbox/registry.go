@@ -60,7 +60,10 @@ func (a *app) newRegistry() error {
 		loaders[i] = billing.LivingMargins(l, inForce)
 	}
 	if a.db != nil { // after the margins, which former versions have in their prices
-		loaders[0] = history.Pinned{Loader: loaders[0], Store: history.New(a.db.Pool), Ready: a.flows}
+		store, ready := history.New(a.db.Pool), a.readiers()
+		for i, l := range loaders {
+			loaders[i] = history.Pinned{Loader: l, Store: store, Ready: ready}
+		}
 	}
 	if a.cfg.ToolsFile != "" { // its prices were made with the margins of then
 		loaders = []registry.Loader{a.preflight(catalog.NewFlashLoader("flash", a.cfg.ToolsFile))}
@@ -76,11 +79,26 @@ func (a *app) newRegistry() error {
 
 // preflight lists tools that nothing here can run as unavailable.
 func (a *app) preflight(l registry.Loader) registry.Loader {
-	connected := map[string]registry.Readier{comfy.Service: a.flows}
+	return runs.Preflight{Loader: l, Connected: a.readiers()}
+}
+
+// readiers tell by service whether a tool can be run now; nil: it always can.
+type readiers map[string]registry.Readier
+
+func (a *app) readiers() readiers {
+	connected := readiers{comfy.Service: a.flows}
 	for _, s := range a.services {
 		connected[s.Name], _ = runs.Extra[registry.Readier](s.Provider)
 	}
-	return runs.Preflight{Loader: l, Connected: connected}
+	return connected
+}
+
+// Ready asks the tool's service.
+func (r readiers) Ready(ctx context.Context, t registry.Tool) error {
+	if asked := r[t.Service]; asked != nil {
+		return asked.Ready(ctx, t)
+	}
+	return nil
 }
 
 // loadTools fills the registry and lets the history follow it.

@@ -29,11 +29,21 @@ func TestFormerVersionsRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	s.ToolsDir = t.TempDir()
+	describe := func(name string) {
+		t.Helper()
+		file := "tool: {toolId: echo, displayName: " + name + ", commandName: /echo, inputSchema: {}, outputSchema: {a: {type: text}}}\nhttp: {baseURL: https://clouds.example, submit: {path: /x}}\n"
+		if err := os.WriteFile(filepath.Join(s.ToolsDir, "echo.tool.yaml"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(string(flow))
+	describe("Former")
 	a := startApp(t, s)
 	write(strings.Replace(string(flow), "label=Colours min=2 max=64", "label=Inks min=2 max=4", 1))
+	describe("Present")
 	a.reload(t.Context())
-	for _, command := range [][]string{{"rollback", "/paint", "1"}, {"keep", "paint", "2"}} {
+	for _, command := range [][]string{{"rollback", "/paint", "1"}, {"keep", "paint", "2"}, {"rollback", "echo", "1"}} {
 		args := append([]string{"tools"}, command...)
 		if _, problems, code := printed(t, append(args, "--data-dir", s.DataDir)...); code != 0 {
 			t.Fatalf("%v: %s", args, problems)
@@ -43,6 +53,9 @@ func TestFormerVersionsRun(t *testing.T) {
 		t.Error(out)
 	}
 	a.reload(t.Context())
+	if echo, there := a.registry.Snapshot().ByID("echo"); !there || echo.DisplayName != "Former" || !echo.OfferedTo(registry.Everyone) {
+		t.Errorf("a service's tool is served as %+v, not as it was", echo)
+	}
 	who, err := a.users.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: "1", Name: "Ann"})
 	if err != nil {
 		t.Fatal(err)

@@ -160,7 +160,9 @@ func (c *Config) checkAddresses(p *problems) {
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
 		if ok {
 			tags, err := tag.Read(u)
-			p.unless(err == nil, "COMFYUI_URLS", fmt.Sprint(err), "tags as in http://gpu1:8188#gpu=4090&room=cellar")
+			if err != nil {
+				p.add(fmt.Errorf("COMFYUI_URLS: %w", err))
+			}
 			if tags.Wake != "" {
 				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(tags.Wake)
 				p.unless(err == nil, "COMFYUI_URLS", "wake= of "+comfy.EngineName(u), "an https:// address at a public host, or at one of OUTBOUND_ALLOW, without a name and password")

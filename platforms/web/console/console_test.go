@@ -239,6 +239,16 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("no such version: %d", status)
 		}
 	})
+	t.Run("what is wrong with a source is told once", func(t *testing.T) {
+		present, _ := h.reg.Snapshot().ByID("paint")
+		h.loader.Set(present.Clone(), registrytest.Tool("cheap", func(t *registry.Tool) {
+			t.CostingModel = &registry.CostingModel{Rate: "-1", Unit: registry.UnitRequest, RateSource: registry.RateStatic}
+		}))
+		operator.confirm("/operator/reload", nil)
+		if _, body := operator.get("/operator/errors"); strings.Count(body, "costingModel.rate") != 1 {
+			t.Errorf("not once in %s", body)
+		}
+	})
 	t.Run("a source that fails is an alarm", func(t *testing.T) {
 		h.loader.Fail(errors.New("the disk is gone"))
 		_, body := operator.confirm("/operator/reload", nil)

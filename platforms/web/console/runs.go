@@ -341,7 +341,7 @@ type failuresView struct {
 	Span     span
 	Spans    []span
 	Loaders  []catalog.LoaderStatus // with an error or refused definitions
-	Problems registry.Problems      // of the present catalogue
+	Problems registry.Problems      // of the present catalogue as a whole
 }
 
 // failureGroup is the failures of one tool with one code.
@@ -365,7 +365,10 @@ func (c *Console) errors(w http.ResponseWriter, r *http.Request, who users.Accou
 	}
 	v.Full = full
 	v.Seen, v.Groups = len(failed), groupFailures(failed)
-	v.Loaders, v.Problems = c.troubledLoaders(), c.cfg.Registry.Snapshot().Problems()
+	v.Loaders = c.troubledLoaders()
+	v.Problems = slices.DeleteFunc(c.cfg.Registry.Snapshot().Problems(), func(p registry.Problem) bool { // which a source has told
+		return slices.ContainsFunc(v.Loaders, func(s catalog.LoaderStatus) bool { return slices.Contains(s.Problems, p) })
+	})
 	return c.show(w, r, who, "errors", view{Title: "Errors", Place: "errors", Live: true, Data: v})
 }
 

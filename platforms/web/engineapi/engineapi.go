@@ -62,7 +62,7 @@ func (s server) list(w http.ResponseWriter, _ *http.Request) {
 func (s server) order(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("engine")
 	if !slices.Contains(s.Names(), name) {
-		return problem.ErrNothingThere
+		return &problem.Problem{Status: http.StatusNotFound, Code: problem.ErrNothingThere.Code, Detail: fmt.Sprintf("There is no engine %.80q. GET /api/engines lists them.", name)}
 	}
 	var body struct{ Do, Why string }
 	if err := door.ReadJSON(w, r, &body); err != nil {

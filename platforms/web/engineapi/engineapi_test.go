@@ -43,7 +43,9 @@ func TestEnginesOverTheAPI(t *testing.T) {
 	ask("PUT", path, `{"do": "uncordon", "why": "it is in"}`, http.StatusOK)
 	ask("PUT", path, `{"do": "drain", "why": " "}`, http.StatusUnprocessableEntity)
 	ask("PUT", path, `{"do": "burn", "why": "cold"}`, http.StatusUnprocessableEntity)
-	ask("PUT", "/api/engines/nobody", `{"do": "drain", "why": "a new card"}`, http.StatusNotFound)
+	if told := ask("PUT", "/api/engines/nobody", `{"do": "drain", "why": "a new card"}`, http.StatusNotFound); !strings.Contains(told, "GET /api/engines lists them") {
+		t.Errorf("of an engine that there is not: %s", told)
+	}
 	if len(ordered) != 2 || ordered[0] != name+" draining" || ordered[1] != name+" " {
 		t.Errorf("ordered: %q", ordered)
 	}
