@@ -94,6 +94,9 @@ func (s *Writer) WriteTogether(ctx context.Context, on sender, writes []*Write, 
 	c.queueLocks(locks)
 	admission := s.queueAdmission(locks, &c)
 	moves := c.moves(admission.used)
+	if whole {
+		locks.Queue(keyByKey) // not before: what an account has used is read by a plan that knows how much there is
+	}
 	moves.Lock(locks)
 	if err := send(ctx, on, locks); err != nil {
 		return err

@@ -96,12 +96,14 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 	if h.pool, err = postgres.Connect(ctx, address.String()); err != nil {
 		return h, err
 	}
+	// Programs keep their connections: a new one for each order would count as what it costs.
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n * b.clients}}
 	for range n {
 		page, err := program.FreeAddress()
 		if err != nil {
 			return h, err
 		}
-		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Env: []string{
+		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Client: client, Env: []string{
 			"DATABASE_URL=" + address.String(), "HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
 			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error",
 		}}

@@ -77,11 +77,12 @@ func FreeAddress() (string, error) {
 // Process is `signalbox up`, or another server, which can be started again after its end.
 type Process struct {
 	Binary  string
-	Args    []string // none: up
-	Dir     string   // DATA_DIR
-	Address string   // of the page, host:port
-	Probe   string   // the path that is answered once it is ready; empty: /readyz
-	Env     []string // settings, NAME=value
+	Args    []string     // none: up
+	Dir     string       // DATA_DIR
+	Address string       // of the page, host:port
+	Probe   string       // the path that is answered once it is ready; empty: /readyz
+	Env     []string     // settings, NAME=value
+	Client  *http.Client // sends what Call is given; nil: http.DefaultClient
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -237,7 +238,7 @@ func (p *Process) Call(ctx context.Context, r Request, answer any) error {
 	if r.Once != "" {
 		req.Header.Set("Idempotency-Key", r.Once)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := cmp.Or(p.Client, http.DefaultClient).Do(req)
 	if err != nil {
 		return err
 	}
