@@ -266,6 +266,27 @@ func TestAFullDiskLosesNoResult(t *testing.T) {
 	}
 }
 
+func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	picture := runstest.File("pic", "image", "a.png", "pixels")
+	there, tries := picture.Open, 0
+	picture.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		if tries++; tries <= work.FetchTries+1 {
+			return nil, registry.Errorf(registry.CodeBadOutput, "connection refused").Again()
+		}
+		return there(ctx)
+	}
+	h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
+		return &runstest.Outcome{Outputs: []registry.Output{runstest.Text("result", "x"), picture}}
+	}
+	h.start(t)
+	run := h.accept(t, sing(h.user(t, billing.Dollar)))
+	if run := h.ends(t, run.ID); run.Status != runs.StatusSucceeded || run.Attempt != 1 {
+		t.Errorf("got %s in attempt %d, %+v", run.Status, run.Attempt, run.Error)
+	}
+}
+
 func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)

@@ -26,6 +26,7 @@ import (
 
 const (
 	FetchTries  = 4  // of one output
+	awayTries   = 7  // of one that the provider says can be had later: a quarter of a minute, in which a network or an engine comes back
 	commitTries = 12 // of the end of a run whose result can't be had again
 )
 
@@ -171,10 +172,10 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Outp
 			return context.Cause(ctx)
 		}
 		var own *ownError
-		if errors.As(err, &own) && try == FetchTries && w.repeatable() {
+		if errors.As(err, &own) && try >= FetchTries && w.repeatable() {
 			return fmt.Errorf("output %s: %w", o.Name, err) // the provider keeps it until there is room for it
 		}
-		if try == FetchTries {
+		if try >= triesAfter(err) {
 			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
 			return registry.Say(registry.CodeProvider, said.ResultFetchOf, "name", o.Name).Because(err)
 		}
@@ -183,6 +184,15 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Outp
 			return err
 		}
 	}
+}
+
+// triesAfter is how often an output is fetched that was not had for such a reason.
+func triesAfter(err error) int {
+	var failure *registry.Error
+	if errors.As(err, &failure) && failure.Retryable {
+		return awayTries
+	}
+	return FetchTries
 }
 
 // fetch stores one output. Where we can't keep what the provider gives, such as on a full disk, the error is

@@ -11,7 +11,7 @@
 // versions work on one database. Killed are processes only; the database may have refused nothing, and has the schema of a new one in the end.
 //
 // It is called from the project's root, and builds the program, for -skew with a clock that is off (see clock.go). Telegram, the engines and the store of files are the strict simulators
-// of the tests, in this process.
+// of the tests, in this process. TestSoak is its short form.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	o := options{root: ".", seed: uint64(time.Now().UnixNano())}
 	flag.DurationVar(&o.length, "for", 30*time.Minute, "length of the load and the faults")
 	flag.IntVar(&o.processes, "processes", 4, "processes of the house; the first is never killed, but for -upgrade")
-	flag.DurationVar(&o.skew, "skew", 2*time.Minute, "how far the clocks of every other process are off; 0 builds the program as it is")
+	flag.DurationVar(&o.skew, "skew", 2*time.Minute, "how far the clocks of the second and the third of four processes are off, one ahead and one behind; 0 builds the program as it is")
 	flag.DurationVar(&o.pause, "pause", 700*time.Millisecond, "between two orders of one person or program")
 	flag.StringVar(&o.program, "program", "", "the built program, with a clock that is off by -skew; empty: it is built")
 	flag.BoolVar(&o.upgrade, "upgrade", false, "from the version before to this one, instead of the other harm")
