@@ -312,7 +312,7 @@ func TestProducts(t *testing.T) {
 	if small.ID != "small" || small.Prices["EUR"] != 499 || small.Prices[payments.XTR] != 250 || small.Name.In("de-AT") != "Klein" || small.Name.In("ru") != "Small" {
 		t.Errorf("%+v", small)
 	}
-	for amount, want := range map[int64]string{499: "4.99 EUR", 250: "250 XTR", 5: "0.05 EUR"} {
+	for amount, want := range map[int64]string{499: "4.99 EUR", 250: "250 Stars", 5: "0.05 EUR"} {
 		if got := payments.Price(amount, want[len(want)-3:]); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
