@@ -312,8 +312,11 @@ func TestProducts(t *testing.T) {
 	if small.ID != "small" || small.Prices["EUR"] != 499 || small.Prices[payments.XTR] != 250 || small.Name.In("de-AT") != "Klein" || small.Name.In("ru") != "Small" {
 		t.Errorf("%+v", small)
 	}
-	for amount, want := range map[int64]string{499: "4.99 EUR", 250: "250 XTR", 5: "0.05 EUR"} {
-		if got := payments.Price(amount, want[len(want)-3:]); got != want {
+	for want, price := range map[string]struct {
+		amount   int64
+		currency string
+	}{"4.99 EUR": {499, "EUR"}, "250 Stars": {250, payments.XTR}, "0.05 EUR": {5, "EUR"}, "": {5, ""}} {
+		if got := payments.Price(price.amount, price.currency); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -227,10 +228,13 @@ func smallest(currency, text string) (int64, error) {
 	return amount.Num().Int64(), nil
 }
 
-// Price writes an amount of the smallest unit: "4.99 EUR", "250 XTR"; "" without a currency.
+// Price writes an amount of the smallest unit: "4.99 EUR", "250 Stars" as Telegram calls them; "" without a currency.
 func Price(amount int64, currency string) string {
-	if currency == "" {
+	switch currency {
+	case "":
 		return ""
+	case XTR:
+		return strconv.FormatInt(amount, 10) + " Stars"
 	}
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(Decimals(currency))), nil)
 	return new(big.Rat).SetFrac(big.NewInt(amount), scale).FloatString(Decimals(currency)) + " " + currency

@@ -62,6 +62,9 @@ func flowInlineRun(h *house) {
 	h.ann.Start("")
 	h.handled()
 	before := len(h.bots(h.chat))
+	if begun := h.ann.Type("wall", "").Answer(h.t.Context()).Results; len(begun) == 0 || !strings.Contains(begun[0].Title, "Wallpaper") || strings.Contains(begun[0].Text, "wall") {
+		h.t.Errorf("while its name is typed, these are offered: %+v", begun)
+	}
 	q := h.ann.Type(smallInline, "")
 	answer := q.Answer(h.t.Context())
 	if !answer.Personal || answer.CacheTime > 60 || answer.Button == "" || answer.Parameter == "" || len(answer.Results) != 1 {

@@ -117,6 +117,13 @@ func TestAmountsOnPages(t *testing.T) {
 				t.Errorf("%s is wider than the window", path)
 			}
 		}
+		if !browsertest.Is(t, ctx, `(() => {
+			const places = document.querySelector(".bar nav");
+			while (places.children.length < 7) places.append(places.lastElementChild.cloneNode(true));
+			return places.scrollWidth <= places.clientWidth;
+		})()`) {
+			t.Error("seven places do not fit side by side")
+		}
 	})
 }
 

@@ -41,6 +41,10 @@ func TestFailuresAreToldInTheReadersLanguage(t *testing.T) {
 	if page := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || !strings.Contains(page, "Dieses Werkzeug gibt es nicht.") || !strings.Contains(page, "<h1>Nicht gefunden</h1>") {
 		t.Errorf("%d\n%s", res.StatusCode, page)
 	}
+	res = v.do("GET", "/tool/nowhere", "", nil, "Accept", "text/html")
+	if page := readAll(t, res.Body); !strings.Contains(page, "There is no such tool.") || strings.Contains(page, "/api/tools") {
+		t.Errorf("people are told as programs are:\n%s", page)
+	}
 	res = v.do("GET", "/nowhere", "", nil, "Accept-Language", "de", "Accept", "text/html")
 	if page := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || !strings.Contains(page, "<h1>Nicht gefunden</h1>") {
 		t.Errorf("%d\n%s", res.StatusCode, page)

@@ -14,7 +14,8 @@ type Offer struct {
 	Currency string
 	Name     string
 	Text     string // what it is, in a sentence; may be empty
-	Price    string // "4.99 EUR"; empty: the platform shows it
+	Credit   billing.NanoUSD
+	Price    string // "4.99 EUR", "250 Stars"; empty: the platform shows it
 	SKU      string // what it is in the platform's own store, where nothing is ordered here; empty: Checkout leads to where it is paid
 	Monthly  bool
 }

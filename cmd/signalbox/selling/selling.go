@@ -97,7 +97,7 @@ func (s *Seller) Products() payments.Products { return s.cfg.Store.Products() }
 func (s *Seller) Offers(platform, language string) []words.Offer {
 	var offers []words.Offer
 	for _, p := range s.cfg.Store.Products() {
-		o := words.Offer{Product: p.ID, Name: p.Name.In(language), Text: p.Text.In(language), Monthly: p.Kind == payments.Subscription}
+		o := words.Offer{Product: p.ID, Name: p.Name.In(language), Text: p.Text.In(language), Credit: p.Credit, Monthly: p.Kind == payments.Subscription}
 		for _, currency := range slices.Sorted(maps.Keys(p.Prices)) {
 			if s.sells(platform, currency) {
 				o.Currency, o.Price = currency, payments.Price(p.Prices[currency], currency)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -166,6 +167,9 @@ func TestDeliveryWithinThePlatformsLimits(t *testing.T) {
 		fake.FailNext("edit media", Fault{Err: fmt.Errorf("not enough rights to send photos: %w", chat.ErrNoRight)})
 		s.Succeed(c, PictureOutput("picture"))
 		m := s.labelled("Show", "rights to send photos")
+		fake.FailNext("send", Fault{Err: fmt.Errorf("not enough rights to send photos: %w", chat.ErrNoRight)})
+		s.press(m, "Show")
+		s.AwaitText(s.room, "may not send it here", "rights to send photos", "press again")
 		s.press(m, "Show")
 		s.AwaitMedia(s.room, "a cat")
 	})
@@ -391,7 +395,7 @@ type storeSeller struct{ words.Seller }
 
 // Offers are two of its things.
 func (storeSeller) Offers(string, string) []words.Offer {
-	return []words.Offer{{Product: "small", Name: "Small", Text: "Enough for a while", SKU: "77"}, {Product: "large", Name: "Large", SKU: "78"}}
+	return []words.Offer{{Product: "small", Name: "Small", Text: "Enough for a while", Credit: 5 * billing.Dollar, SKU: "77"}, {Product: "large", Name: "Large", Credit: 20 * billing.Dollar, SKU: "78"}}
 }
 
 func TestWhatTheOperatorSays(t *testing.T) {
@@ -415,7 +419,7 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.Operator.Buying = func() words.Buying { return words.Buying{Seller: storeSeller{}} }
 	s.Restart()
 	s.say("/buy")
-	offered := s.labelled("Small", "• Small: Enough for a while")
+	offered := s.labelled("Small", "• Small: $5.00 of credit – Enough for a while", "• Large: $20.00 of credit")
 	fake.mu.Lock()
 	for _, m := range fake.messages {
 		want := [][]chat.Button{{{Label: "Small", SKU: "77"}, {Label: "Large", SKU: "78"}}}

@@ -47,7 +47,7 @@ func link(s *scene) {
 	bens := s.by(s.ben, "/link "+strings.ToLower(code))
 	asked := s.AwaitText(bens, "Anna", "become one", "since", "can use and spend all of yours")
 	s.Harness.Press(s.t, s.ben, bens, asked.ID, "Join them")
-	asked = s.AwaitText(bens, "There is money in it")
+	asked = s.AwaitText(bens, "There is money in it", "of two sign-up credits one is kept")
 	s.Harness.Press(s.t, s.ben, bens, asked.ID, "Yes, join them")
 	s.AwaitText(bens, "you are one person now", "Anna", "Ben")
 	s.by(s.ben, "/painter a cat")

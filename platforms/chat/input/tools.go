@@ -137,6 +137,12 @@ func OptionExample(f registry.InputField) string {
 	return OptionName(f.Name) + "=" + QuoteIfNeeded(ExampleOf(f))
 }
 
+// Begins reports whether somebody who typed this may be about to write a tool's command or its name.
+func Begins(tool *registry.Tool, typed string) bool {
+	typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
+	return strings.HasPrefix(strings.TrimPrefix(tool.CommandName, "/"), typed) || strings.HasPrefix(strings.ToLower(tool.DisplayName), typed)
+}
+
 // ToolChoice offers a tool by its command.
 func ToolChoice(tool *registry.Tool) chat.Choice {
 	name := strings.TrimPrefix(chat.FirstNonEmpty(tool.CommandName, tool.ToolID), "/")

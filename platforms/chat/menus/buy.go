@@ -38,9 +38,11 @@ func BuyCommand(ctx context.Context, t *turn.Turn) error {
 		return err
 	}
 	for _, o := range offers {
+		gives := "• " + o.Name + ": " + t.Say.Line("pay.gives", "amount", o.Credit)
 		if o.Text != "" {
-			text = chat.Lines(text, chat.Plain("• "+o.Name+": "+o.Text))
+			gives += " – " + o.Text
 		}
+		text = chat.Lines(text, chat.Plain(gives))
 	}
 	for _, way := range buying.Ways {
 		rows = append(rows, []chat.Button{{Label: way.Name(), URL: way.URL}})

@@ -117,7 +117,7 @@ func PressOriginal(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 				continue
 			}
 			if err := sendOriginal(ctx, t, run, i); err != nil {
-				return err
+				return tellRight(ctx, t, err)
 			}
 		}
 		return nil
@@ -171,8 +171,16 @@ func PressShow(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}
-		return showAgain(ctx, t, run)
+		return tellRight(ctx, t, showAgain(ctx, t, run))
 	})
+}
+
+// tellRight tells whoever pressed which right is missing for what they want, and keeps the button; other errors stay errors.
+func tellRight(ctx context.Context, t *turn.Turn, err error) error {
+	if !errors.Is(err, chat.ErrNoRight) {
+		return err
+	}
+	return errors.Join(t.Aside().Tell(ctx, "result.noRightYet", "right", err), turn.ErrNotDone)
 }
 
 // showAgain shows how a run ended, in the chat of this update.

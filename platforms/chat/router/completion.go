@@ -54,7 +54,7 @@ func completeTool(t *turn.Turn, typed string, recent []string, n int) []chat.Cho
 	list = append(list, t.Offered()...)
 	chosen := input.NewChoices(n)
 	for _, tool := range list {
-		if strings.HasPrefix(strings.TrimPrefix(tool.CommandName, "/"), typed) || strings.HasPrefix(strings.ToLower(tool.DisplayName), typed) {
+		if input.Begins(tool, typed) {
 			chosen.Add(input.ToolChoice(tool))
 		}
 	}

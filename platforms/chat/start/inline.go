@@ -19,36 +19,45 @@ import (
 // inlineOffered is how many tools are offered for the words of inline mode.
 const inlineOffered = 6
 
-// OfferInline offers to send a message from which a tool runs with these words: the one that this person uses for words
-// first, then those that a search finds. Only tools that need nothing more than the words are among them, and only those
-// that the person may use. Each message tells the price, and waits for its sender's press.
+// OfferInline offers to send a message from which a tool runs: those whose name is being typed, then for these words the one
+// that this person uses for words, then those that a search finds. Only tools that need nothing more are among them, and only
+// those that the person may use. Each message tells the price, and waits for its sender's press.
 func OfferInline(ctx context.Context, t *turn.Turn, words string) ([]chat.InlineOffer, error) {
 	if strings.TrimSpace(words) == "" {
 		return nil, nil
 	}
-	tools, words, err := inlineTools(ctx, t, words)
+	tools, rest, err := inlineTools(ctx, t, words)
 	if err != nil {
 		return nil, err
 	}
-	k := t.Keyboard(store.KeyboardState{Query: words})
 	var offers []chat.InlineOffer
+	if rest == words { // no command is spelled out yet
+		begun := slices.DeleteFunc(t.Offered(), func(tool *registry.Tool) bool { return !input.Begins(tool, words) })
+		if offers, err = offerReady(ctx, t, begun, "", nil); err != nil {
+			return nil, err
+		}
+	}
+	return offerReady(ctx, t, tools, rest, offers)
+}
+
+// offerReady adds offers of the tools that have all they need in these words, while there is room.
+func offerReady(ctx context.Context, t *turn.Turn, tools []*registry.Tool, words string, offers []chat.InlineOffer) ([]chat.InlineOffer, error) {
+	k := t.Keyboard(store.KeyboardState{Query: words})
 	for _, tool := range tools {
+		if len(offers) == inlineOffered {
+			break
+		}
 		quote, ready, err := readyQuote(ctx, t, tool, words)
 		if err != nil {
 			return nil, err
 		}
-		if !ready {
-			continue
-		}
-		n := strconv.Itoa(len(k.State.Tools))
-		k.State.Tools = append(k.State.Tools, tool.ToolID)
-		offers = append(offers, inlineOffer(t, k, n, tool, quote))
-		if len(offers) == inlineOffered {
-			break
+		if ready {
+			k.State.Tools = append(k.State.Tools, tool.ToolID)
+			offers = append(offers, inlineOffer(t, k, len(offers), tool, quote))
 		}
 	}
-	if len(offers) == 0 {
-		return nil, nil
+	if len(k.State.Tools) == 0 {
+		return offers, nil
 	}
 	return offers, t.Services.Store.Keyboards.Save(ctx, k)
 }
@@ -71,18 +80,18 @@ func inlineTools(ctx context.Context, t *turn.Turn, words string) ([]*registry.T
 	return tools, words, nil
 }
 
-// inlineOffer is a message that runs a tool, once its sender presses its button.
-func inlineOffer(t *turn.Turn, k store.Keyboard, n string, tool *registry.Tool, quote billing.Quote) chat.InlineOffer {
+// inlineOffer is the nth message, which runs the last tool of the keyboard once its sender presses its button.
+func inlineOffer(t *turn.Turn, k store.Keyboard, n int, tool *registry.Tool, quote billing.Quote) chat.InlineOffer {
 	text := chat.Text{{Style: chat.StyleBold, Text: tool.DisplayName}}
 	if k.State.Query != "" {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleItalic, Text: chat.Brief(k.State.Query, 200)}})
 	}
 	price := t.Say.Price(*tool, quote)
 	return chat.InlineOffer{
-		ID: "run" + n, Title: priced(t, tool, quote), Description: chat.FirstSentence(tool.Description),
+		ID: "run" + strconv.Itoa(n), Title: priced(t, tool, quote), Description: chat.FirstSentence(tool.Description),
 		Message: chat.Message{
 			Text:    chat.Lines(text, price, t.Say.Text("inline.waits", "name", t.In.From.Name)),
-			Buttons: [][]chat.Button{{{Label: priced(t, tool, quote), Data: k.Data("inline" + n), Style: chat.ButtonPrimary}}},
+			Buttons: [][]chat.Button{{{Label: priced(t, tool, quote), Data: k.Data("inline" + strconv.Itoa(len(k.State.Tools)-1)), Style: chat.ButtonPrimary}}},
 		},
 	}
 }

@@ -19,6 +19,7 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 	var limit *runs.LimitError
 	var typed *registry.Error
 	var quote *runs.QuoteError
+	var unknown *runs.UnknownToolError
 	switch {
 	case errors.As(err, &quote): // the form says what to do about it
 		return v.Line("web."+string(quote.Reason), "n", int(runs.QuoteLife.Minutes()))
@@ -29,6 +30,8 @@ func detailIn(v i18n.Voice, err error, p problem.Problem) string {
 		return v.Line("start.insufficient", "need", need, "have", have) + " " + v.Line("start.more")
 	case errors.As(err, &limit):
 		return words.OverLimit(v, limit.LimitUse)
+	case errors.As(err, &unknown) && unknown.Instead == "": // p leads programs to the API's list
+		return v.Line("web.problem.unknown_tool")
 	case v.Language() == i18n.Fallback:
 		return p.Detail
 	case errors.As(err, &typed):
