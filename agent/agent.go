@@ -214,7 +214,7 @@ func (t *talk) carryOut(ctx context.Context, calls []Call) []Step {
 		t.tell(Event{Kind: EventStep, Step: step})
 		run, err := runs.Run{}, t.inOrder(call)
 		if err == nil {
-			run, err = t.agent.take(ctx, t.question, i, call)
+			run, err = t.take(ctx, i, call)
 		}
 		if err != nil {
 			step.refuse(t.question, err)
@@ -233,7 +233,8 @@ func (t *talk) carryOut(ctx context.Context, calls []Call) []Step {
 }
 
 // take makes a run of a call.
-func (a *Agent) take(ctx context.Context, q Question, place int, call Call) (runs.Run, error) {
+func (t *talk) take(ctx context.Context, place int, call Call) (runs.Run, error) {
+	a, q := t.agent, t.question
 	if place >= maxCalls {
 		return runs.Run{}, registry.Errorf(registry.CodeInvalidInput, "at most %d calls are carried out at a time; make this one again", maxCalls)
 	}
@@ -249,16 +250,22 @@ func (a *Agent) take(ctx context.Context, q Question, place int, call Call) (run
 	}
 	return a.cfg.Runs.Ask(ctx, runs.Request{
 		AccountID: q.AccountID, ToolID: call.Tool, Values: map[runs.Source]map[string]any{runs.FromArgument: values},
-		Origin: q.Origin, Group: q.Group, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Said: q.said(), Context: q.Context,
+		Origin: q.Origin, Group: q.Group, Audience: q.Audience, Budget: q.Budget, Approval: runs.ApproveWrites, Said: t.said(), Context: q.Context,
 	})
 }
 
-// said is what the person gave with the question.
-func (q Question) said() []string {
+// said is what the person gave with the question, and wrote before it.
+func (t *talk) said() []string {
+	q := t.question
 	if !q.Spoken {
 		return nil
 	}
 	said := []string{q.Text, q.Quoted}
+	for _, e := range t.memory.Exchanges {
+		if e.Spoken {
+			said = append(said, e.Question)
+		}
+	}
 	for _, a := range slices.Concat(q.Attachments, q.Earlier) {
 		said = append(said, a.Ref)
 	}

@@ -26,6 +26,7 @@ type Remembered struct {
 // Exchange is a question with its answer.
 type Exchange struct {
 	Question string   `json:"question"`
+	Spoken   bool     `json:"spoken,omitempty"` // see Question
 	Answer   string   `json:"answer"`
 	Results  []string `json:"results,omitempty"` // references of files that came of it, the last ones
 	Waiting  []string `json:"waiting,omitempty"` // runs that waited for approval: what became of them is told with the next question
@@ -89,7 +90,7 @@ func (t *talk) remember(ctx context.Context) error {
 	if text == "" {
 		text = "(no answer)"
 	}
-	t.memory.Exchanges = append(t.memory.Exchanges, Exchange{t.question.Text, text, referred(t.answer.Steps), waiting(t.answer.Steps)})
+	t.memory.Exchanges = append(t.memory.Exchanges, Exchange{t.question.Text, t.question.Spoken, text, referred(t.answer.Steps), waiting(t.answer.Steps)})
 	if ctx.Err() == nil {
 		t.shorten(ctx)
 	} else {

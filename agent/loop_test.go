@@ -403,6 +403,17 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what a person wrote before is theirs, what a program asked is not", func(t *testing.T) {
+		var said []string
+		for _, q := range []agent.Question{{Text: "look at a.example", Spoken: true}, {Text: "look at b.example"}, {Text: "do so", Spoken: true}} {
+			q.Conversation = "links"
+			m := turns(agent.Turn{Calls: []agent.Call{call("getPage", `{}`)}}, agent.Turn{Text: "hello"})
+			askPages(t, reg, m, q, remember, func(c *agent.Config) { c.Runs = fakeRuns{registry: reg, said: &said} })
+		}
+		if want := []string{"do so", "", "look at a.example"}; !slices.Equal(said, want) {
+			t.Errorf("said was %q, expected %q", said, want)
+		}
+	})
 	t.Run("a long conversation is put in short", func(t *testing.T) {
 		long := strings.Repeat("word ", 2500)
 		m := &script{say: func(c agent.Conversation) (agent.Turn, error) {

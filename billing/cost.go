@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -66,7 +67,7 @@ func Cost(model *registry.CostingModel, usage registry.Usage, card RateCard, run
 func NoCharge(model *registry.CostingModel, runID, reason string) Receipt {
 	r := Receipt{RunID: runID, Rate: "0", Unit: string(registry.UnitRequest), Units: "0", Source: SourceNone, Reason: reason}
 	if model != nil {
-		r.Rate, r.Unit, r.Source = registry.PlainDecimal(model.Rate), string(model.Unit), string(model.RateSource)
+		r.Rate, r.Unit, r.Source = decimal.Plain(model.Rate), string(model.Unit), string(model.RateSource)
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -83,7 +84,7 @@ func estimateUnits(model *registry.CostingModel, h History, price registry.Price
 		price.Machine = machine
 		t, err := tariffOf(model, price, card)
 		if err != nil {
-			return Quote{Source: SourceNone, Rate: registry.PlainDecimal(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
+			return Quote{Source: SourceNone, Rate: decimal.Plain(model.Rate), Unit: string(model.Unit), Basis: "the tool's rate is not readable"}
 		}
 		one := Quote{Rate: t.text, Unit: string(t.unit), Source: string(t.source)}
 		if model.RateSource == registry.RateMachine {

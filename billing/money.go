@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/internal/decimal"
 )
 
 // NanoUSD is an amount of money in nano-dollars (1e-9 US dollars). It is exact and never a float.
@@ -55,7 +55,7 @@ func (n NanoUSD) Nano() int64 { return int64(n) }
 
 // Decimal writes dollars as an exact decimal without a sign of the currency: 0.0042125.
 func (n NanoUSD) Decimal() string {
-	return registry.PlainDecimal(json.Number(big.NewRat(int64(n), int64(Dollar)).FloatString(9)))
+	return decimal.Plain(json.Number(big.NewRat(int64(n), int64(Dollar)).FloatString(9)))
 }
 
 // String writes dollars with as many decimals as needed, at least two: $5.00, $0.0042125, -$0.50.
@@ -96,7 +96,7 @@ func times(nanoUnits *big.Int, rate *big.Rat) (NanoUSD, error) {
 
 // parseRat reads a decimal number exactly; its length and exponent are bounded.
 func parseRat(text string) (*big.Rat, error) {
-	return registry.ParseDecimal(json.Number(text))
+	return decimal.Parse(json.Number(text))
 }
 
 // rateText is decimalText of a rate that was read from text, which mostly is that already.

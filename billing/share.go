@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -124,7 +125,7 @@ func sharePart(model *registry.CostingModel, cost NanoUSD) NanoUSD {
 		return 0
 	}
 	if model.Share.USD != "" {
-		amount, err := ParseUSD(registry.PlainDecimal(model.Share.USD))
+		amount, err := ParseUSD(decimal.Plain(model.Share.USD))
 		if err != nil {
 			return 0
 		}

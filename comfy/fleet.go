@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/scaling"
+	"github.com/signalbox/signalbox/comfy/tag"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -81,11 +82,8 @@ type Engine struct {
 	Name     string      // host:port and path
 	Client   *api.Client // nil: a serverless endpoint
 	endpoint *Endpoint
-	tags     []string // name=value
-	// onlyTools and onlyGroups are whose runs it is kept for; none of either: everybody's.
-	onlyTools, onlyGroups []string
-	wake                  string // the address that wakes it; empty: nobody can
-	rate                  string // US dollars a second; empty: by its kind of GPU
+	tags     tag.Set
+	rate     string // US dollars a second; empty: by its kind of GPU
 
 	mu    sync.Mutex
 	known knowledge
@@ -139,7 +137,7 @@ type EngineStatus struct {
 	Waking bool `json:"waking,omitempty"`
 }
 
-// NewFleet makes a fleet of the servers at urls, whose fragments are tags: see ReadTags. Nothing is asked before Refresh or Run.
+// NewFleet makes a fleet of the servers at urls, whose fragments are tags: see tag.Read. Nothing is asked before Refresh or Run.
 func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -160,12 +158,11 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 	for _, u := range urls {
 		name, bare := EngineName(u), *u
 		bare.Fragment = ""
-		tags, _ := ReadTags(u) // the configuration has seen them
+		tags, _ := tag.Read(u) // the configuration has seen them
 		e := &Engine{
-			Name: name, rate: cmp.Or(RateOf(tags), cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
+			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
 		}
-		e.keepFor(tags)
-		f.groups = append(f.groups, e.onlyGroups...)
+		f.groups = append(f.groups, tags.Groups...)
 		f.engines = append(f.engines, e)
 	}
 	slices.Sort(f.groups)
@@ -205,7 +202,7 @@ func (f *Fleet) Status() []EngineStatus {
 	for _, e := range f.engines {
 		k := e.knowledge()
 		s := EngineStatus{Name: e.Name, Up: k.up(), Version: k.stats.Version, GPUs: k.stats.GPUs, CheckedAt: k.checked, Order: e.ordered(), DownSince: k.downSince,
-			Tags: e.tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free, Serverless: e.endpoint != nil}
+			Tags: e.tags.Tags, Memory: k.stats.Memory.Total, Free: k.stats.Memory.Free, Serverless: e.endpoint != nil}
 		s.Wakes, s.Waking = e.asleep(f.cfg.Now())
 		if k.err != nil {
 			s.Error = k.err.Error()
@@ -234,7 +231,7 @@ func (f *Fleet) declarations(tool string, need workflow.Requirements) Declaratio
 		if k.info == nil {
 			continue
 		}
-		lacks := append(e.lacks(k.info, need), e.lacksTool(tool)...)
+		lacks := append(e.lacks(k.info, need), e.tags.LacksTool(tool)...)
 		if !found || len(lacks) < len(best.Missing) {
 			best, found = Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
@@ -296,7 +293,7 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 		}
 		switch {
 		case k.info != nil && len(e.lacks(k.info, j.Need)) > 0:
-		case !e.serves(j.Tool, j.Group):
+		case !e.tags.Serves(j.Tool, j.Group):
 			kept = true
 		case e.ordered() != OrderNone:
 			down = append(down, e.Name+" ("+string(e.ordered())+")")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/tag"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 )
@@ -50,7 +51,7 @@ func lacking(names []string) said.Text {
 	if len(names) == 1 && names[0] == lackReturns {
 		return said.EngineReturns.With()
 	}
-	if tags := tagsOf(names); len(tags) > 0 {
+	if tags := tag.Among(names); len(tags) > 0 {
 		return said.EngineTags.With("names", enumerate(tags, 6))
 	}
 	kinds := []struct {

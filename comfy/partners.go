@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -72,7 +73,7 @@ func sumOf(fees map[string]json.Number, cached []string) string {
 		if slices.Contains(cached, id) {
 			continue
 		}
-		exact, err := registry.ParseDecimal(fee)
+		exact, err := decimal.Parse(fee)
 		if err != nil {
 			return ""
 		}

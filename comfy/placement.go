@@ -217,7 +217,7 @@ func (f *Fleet) demands(j placement.Job) func(set string) demand {
 func (f *Fleet) demandFor(set string, j placement.Job) demand {
 	d := demand{work: f.waits.Work(set, f.paces.Seconds), soon: math.Inf(1)}
 	for _, e := range f.engines {
-		if e.endpoint == nil && e.serves(j.Tool, j.Group) && e.hasLoaded(set) && e.knowledge().up() && e.ordered() == OrderNone {
+		if e.endpoint == nil && e.tags.Serves(j.Tool, j.Group) && e.hasLoaded(set) && e.knowledge().up() && e.ordered() == OrderNone {
 			d.power += 1 / e.tempo()
 			d.soon = min(d.soon, e.backlog(f.cfg.Now()))
 		}

@@ -136,7 +136,7 @@ func (e *Engine) queueLength(ctx context.Context) (int, error) {
 
 // lacks names what an engine lacks for a workflow.
 func (e *Engine) lacks(info *graph.ObjectInfo, need workflow.Requirements) []string {
-	if lacks := e.lacksTags(need.Tags); len(lacks) > 0 {
+	if lacks := e.tags.Lacks(need.Tags, e.knowledge().stats.Memory.Total); len(lacks) > 0 {
 		return append(lacks, missing(info, need)...)
 	}
 	if e.endpoint != nil && !need.PicturesOnly && len(need.Classes) > 0 {

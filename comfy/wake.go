@@ -19,6 +19,9 @@ const (
 
 // orWake is for a run that no engine takes now: it wants the first engine that sleeps, could take it and was not given up. none is the error where there is none.
 func (f *Fleet) orWake(j placement.Job, none error) error {
+	if f.cfg.Waker == nil {
+		return none
+	}
 	now, gaveUp, others := f.cfg.Now(), false, false
 	for _, e := range f.engines {
 		if e.ordered() != OrderNone || !e.mayDo(j) {
@@ -44,7 +47,7 @@ func (f *Fleet) orWake(j placement.Job, none error) error {
 // mayDo tells whether an engine takes a run once it is up, as far as is known.
 func (e *Engine) mayDo(j placement.Job) bool {
 	info := e.knowledge().info
-	return e.serves(j.Tool, j.Group) && (info == nil || len(e.lacks(info, j.Need)) == 0)
+	return e.tags.Serves(j.Tool, j.Group) && (info == nil || len(e.lacks(info, j.Need)) == 0)
 }
 
 type sleep int
@@ -60,7 +63,7 @@ func (e *Engine) want(now time.Time) sleep {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.wake == "" || e.known.err == nil || now.Sub(e.known.downSince) < surelyDown:
+	case e.tags.Wake == "" || e.known.err == nil || now.Sub(e.known.downSince) < surelyDown:
 		return notAsleep
 	case now.Before(e.tiredUntil):
 		return givenUp
@@ -87,7 +90,7 @@ func (e *Engine) isWanted(now time.Time) bool {
 }
 
 func (f *Fleet) wakeUp(ctx context.Context, e *Engine) {
-	tired, err := f.cfg.Waker.Wake(ctx, e.Name, e.wake)
+	tired, err := f.cfg.Waker.Wake(ctx, e.Name, e.tags.Wake)
 	if err != nil && ctx.Err() == nil {
 		f.cfg.Logger.Warn("an engine could not be woken yet", "engine", e.Name, "error", err)
 	}
@@ -101,7 +104,7 @@ func (f *Fleet) wakeUp(ctx context.Context, e *Engine) {
 
 // seeSleeper remembers what an engine that may sleep has, and takes note that it is up.
 func (f *Fleet) seeSleeper(ctx context.Context, e *Engine, before knowledge, next *knowledge) {
-	if f.cfg.Waker == nil || e.wake == "" {
+	if f.cfg.Waker == nil || e.tags.Wake == "" {
 		return
 	}
 	var err error
@@ -131,5 +134,5 @@ func (e *Engine) asleep(now time.Time) (wakes, waking bool) {
 	wanted := e.isWanted(now)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.wake != "", wanted && !now.Before(e.tiredUntil)
+	return e.tags.Wake != "", wanted && !now.Before(e.tiredUntil)
 }

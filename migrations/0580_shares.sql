@@ -21,14 +21,11 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- What authors have earned is looked up by day, that of all and that of one; most transfers are none of these. The indexes are built beside the
--- work. A step that was broken off has left some of them, perhaps invalid, so each is dropped first.
+-- What authors have earned is looked up by day; most transfers are none of these. The index is built beside the work. A step that was broken off has
+-- left it, perhaps invalid, so it is dropped first.
 DROP INDEX CONCURRENTLY IF EXISTS ledger_shares;
 CREATE INDEX CONCURRENTLY ledger_shares ON ledger_transfers (created_at) WHERE kind IN ('share', 'share_back');
-DROP INDEX CONCURRENTLY IF EXISTS ledger_shares_of_author;
-CREATE INDEX CONCURRENTLY ledger_shares_of_author ON ledger_transfers (owner, created_at) WHERE kind IN ('share', 'share_back');
 
 -- +goose Down
 
-DROP INDEX ledger_shares_of_author;
 DROP INDEX ledger_shares;

@@ -23,7 +23,7 @@
 // New code runs on the old schema and on the new one, for during a deploy both
 // are in use. So add before you need (a nullable column, a table, an index) in
 // one release, use it in the next, and remove in a third what no running code
-// reads any more. Never rename a column in use.
+// reads any more. Never rename a column in use. When a version is released, go generate records its statements, which tests hold the next steps to.
 package migrations
 
 import (
@@ -45,6 +45,8 @@ import (
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres/session"
 )
+
+//go:generate sh -c "UPDATE_RELEASED=1 go test -count=1 -run '^TestStatementsOfTheVersionBefore$' ."
 
 // FS holds the migration files.
 //

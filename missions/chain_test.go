@@ -3,6 +3,7 @@ package missions
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,17 @@ func (h *house) save(c Chain) Chain {
 
 func runOf(user, tool string, inputs map[string]any) runs.Request {
 	return runs.Request{AccountID: user, ToolID: tool, Origin: runs.Origin{Platform: "api"}, Values: map[runs.Source]map[string]any{runs.FromArgument: inputs}}
+}
+
+// changes offers a tool as it is changed.
+func (h *house) changes(id string, change func(t *registry.Tool)) {
+	h.t.Helper()
+	tools := travel()
+	change(&tools[slices.IndexFunc(tools, func(t registry.Tool) bool { return t.ToolID == id })])
+	h.loader.Set(tools...)
+	if _, err := h.tools.Reload(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // file is the hash of a stored file of an account, made of one digit.
@@ -248,6 +260,22 @@ func TestChains(t *testing.T) {
 			t.Error("a chain that only makes pictures asks")
 		}
 	})
+	t.Run("a model's call of a chain waits when a tool of its changes something since it was saved", func(t *testing.T) {
+		t.Parallel()
+		h := withChains(t)
+		ann := h.user()
+		c := h.save(Chain{AccountID: ann, Name: "Look", Command: "/look_around", Visibility: Private, Legs: []DraftLeg{{Tool: "look", Order: 1}}})
+		asked := runOf(ann, c.ToolID(), nil)
+		asked.Approval = runs.ApproveWrites
+		before, err := h.runs.Accept(t.Context(), asked)
+		if err != nil || before.Status == runs.StatusAwaitingConfirmation {
+			t.Fatalf("it is %s, %v", before.Status, err)
+		}
+		h.changes("look", func(t *registry.Tool) { t.Capability = registry.CapabilityWrite })
+		if run, err := h.runs.Accept(t.Context(), asked); err != nil || run.Status != runs.StatusAwaitingConfirmation {
+			t.Errorf("it is %s, %v", run.Status, err)
+		}
+	})
 	t.Run("a chain that sends something out since its steps were looked at does not run", func(t *testing.T) {
 		t.Parallel()
 		h := withChains(t)
@@ -260,16 +288,7 @@ func TestChains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tools := travel()
-		for i := range tools {
-			if tools[i].ToolID == "look" {
-				tools[i].Reaches = []string{"where"}
-			}
-		}
-		h.loader.Set(tools...)
-		if _, err := h.tools.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		h.changes("look", func(t *registry.Tool) { t.Reaches = []string{"where"} })
 		run, err := h.runs.AcceptBound(t.Context(), b)
 		if err != nil {
 			t.Fatal(err)

@@ -125,18 +125,20 @@ func (c *Chains) Price(ctx context.Context, call registry.Call) (registry.Price,
 // Preview refuses what can't be run now, or not by this account, and tells the steps that its caller has to see.
 func (c *Chains) Preview(ctx context.Context, call registry.Call) (registry.Preview, error) {
 	doc, _, err := c.plan(ctx, call)
-	shows := false
-	if err == nil {
-		shows, err = c.shows(ctx, call, doc)
-	}
-	if err == nil && !shows && slices.ContainsFunc(doc.Legs, func(l Leg) bool { return l.Effect.Reaches }) {
-		return registry.Preview{Capability: registry.CapabilityWrite}, nil // a model does not go there unasked
-	}
-	if err != nil || !shows {
+	if err != nil {
 		return registry.Preview{}, err
 	}
-	parts, err := c.missions().parts(doc)
-	return registry.Preview{Capability: registry.CapabilityWrite, Parts: parts, Asks: true}, err
+	shows, err := c.shows(ctx, call, doc)
+	switch {
+	case err != nil:
+		return registry.Preview{}, err
+	case shows:
+		parts, err := c.missions().parts(doc)
+		return registry.Preview{Capability: registry.CapabilityWrite, Parts: parts, Asks: true}, err
+	case slices.ContainsFunc(doc.Legs, Leg.leaves): // no model does that unasked
+		return registry.Preview{Capability: registry.CapabilityWrite}, nil
+	}
+	return registry.Preview{}, nil
 }
 
 // shows reports whether a call's steps have to be seen before they run: those that a model proposes, and those of somebody else's chain that

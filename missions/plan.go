@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -25,7 +26,7 @@ const (
 
 var (
 	currency = regexp.MustCompile(`^[A-Z]{3}$`)
-	decimal  = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,9})?$`)
+	amount   = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,9})?$`)
 )
 
 // refuse is the error for a draft that can't be carried out, at a member such as legs.2.inputs.image.
@@ -81,7 +82,7 @@ func (l *DraftLeg) check(order int) error {
 		return refuse(at("tool"), "expected the id of a tool")
 	case len(l.Summary) > maxText || len(l.Agent) > maxText:
 		return refuse(at("summary"), "expected at most %d bytes", maxText)
-	case l.Amount != "" && !decimal.MatchString(l.Amount):
+	case l.Amount != "" && !amount.MatchString(l.Amount):
 		return refuse(at("amount"), "found %.30q, expected an amount such as 178.00", l.Amount)
 	}
 	if l.DependsOn == nil && order > 1 {
@@ -291,7 +292,7 @@ func (d *Document) total() (promised billing.NanoUSD, err error) {
 	sums["USD"].Add(sums["USD"], big.NewRat(int64(promised), int64(billing.Dollar)))
 	d.Totals = make(map[string]string, len(sums))
 	for name, sum := range sums {
-		d.Totals[name] = registry.PlainDecimal(json.Number(sum.FloatString(9)))
+		d.Totals[name] = decimal.Plain(json.Number(sum.FloatString(9)))
 	}
 	return promised, nil
 }

@@ -75,16 +75,7 @@ func TestSteps(t *testing.T) {
 		if _, err := h.runs.ConfirmSummary(t.Context(), other.ID, user, run.Summary().Hash(), nil); err == nil {
 			t.Error("one card's word confirms another card")
 		}
-		changed := travel()
-		for i := range changed {
-			if changed[i].ToolID == "paint" {
-				changed[i].Description = "Paints something else."
-			}
-		}
-		h.loader.Set(changed...)
-		if _, err := h.tools.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		h.changes("paint", func(t *registry.Tool) { t.Description = "Paints something else." })
 		if _, err := h.runs.ConfirmSummary(t.Context(), run.ID, user, run.Summary().Hash(), nil); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package moderation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type Checks struct {
 // Check looks at the pictures among the outputs of a run that is about to succeed. A *registry.Error says that they are held back: then the run ends
 // without them. Those that a check has found something in are reported to operators.
 func (s *Service) Check(ctx context.Context, c Checks, run runs.Run) error {
+	var unseen error // why a picture could not be looked at
 	for _, o := range run.Outputs {
 		if o.Media == "" || !isPicture(o) {
 			continue
@@ -48,7 +50,8 @@ func (s *Service) Check(ctx context.Context, c Checks, run runs.Run) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			return s.unchecked(ctx, c, run, err)
+			unseen = cmp.Or(unseen, err)
+			continue
 		}
 		if found := c.found(scores); len(found) > 0 {
 			if err := s.hold(ctx, run, found, scores); err != nil {
@@ -56,6 +59,9 @@ func (s *Service) Check(ctx context.Context, c Checks, run runs.Run) error {
 			}
 			return registry.Say(registry.CodeRefused, said.ResultHeld)
 		}
+	}
+	if unseen != nil {
+		return s.unchecked(ctx, c, run, unseen)
 	}
 	return nil
 }
@@ -80,15 +86,7 @@ func (c Checks) look(ctx context.Context, ref registry.Media) (map[string]float6
 // found are the categories that are sure enough, the surest first.
 func (c Checks) found(scores map[string]float64) []string {
 	over := slices.DeleteFunc(slices.Sorted(maps.Keys(scores)), func(category string) bool { return scores[category] < c.At })
-	slices.SortStableFunc(over, func(a, b string) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(over, func(a, b string) int { return cmp.Compare(scores[b], scores[a]) })
 	return over
 }
 

@@ -67,6 +67,21 @@ func TestChecks(t *testing.T) {
 	h.must(h.Check(ctx, c, run))
 	c.Strict = true
 	h.refuses(h.Check(ctx, c, run), said.ResultUnchecked)
+	t.Run("a picture that can't be looked at hides no other", func(t *testing.T) {
+		two := h.makes(h.ben)
+		two.Outputs = append(slices.Clone(two.Outputs), two.Outputs...)
+		first := true
+		c := c
+		c.Strict = false
+		c.Look = func(context.Context, string, []byte) (map[string]float64, error) {
+			if first {
+				first = false
+				return nil, errors.New("it takes no such pictures")
+			}
+			return map[string]float64{"sexual": 0.9}, nil
+		}
+		h.refuses(h.Check(ctx, c, two), said.ResultHeld)
+	})
 	c.Media, down = pictures("no picture"), errors.New("not asked")
 	h.refuses(h.Check(ctx, c, run), said.ResultUnchecked)
 	log, err := h.people.Audit(ctx, users.AuditQuery{AccountID: h.ann})

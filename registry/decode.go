@@ -64,23 +64,31 @@ func (t *Tool) UnmarshalJSON(data []byte) error {
 }
 
 // UnmarshalJSON reads an object and keeps its order.
-func (s *InputSchema) UnmarshalJSON(data []byte) error { return unmarshal(data, s, "inputSchema") }
+func (s *InputSchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, s, "inputSchema", decoder{})
+}
 
 // UnmarshalJSON reads an object and keeps its order.
-func (s *OutputSchema) UnmarshalJSON(data []byte) error { return unmarshal(data, s, "outputSchema") }
+func (s *OutputSchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, s, "outputSchema", decoder{})
+}
 
 // UnmarshalJSON reads one input; numbers inside stay json.Number.
-func (f *InputField) UnmarshalJSON(data []byte) error { return unmarshal(data, f, "") }
+func (f *InputField) UnmarshalJSON(data []byte) error { return unmarshal(data, f, "", decoder{}) }
 
 // UnmarshalJSON reads the bare value or {"value": ..., "label": ...}.
-func (c *Choice) UnmarshalJSON(data []byte) error { return unmarshal(data, c, "choice") }
+func (c *Choice) UnmarshalJSON(data []byte) error { return unmarshal(data, c, "choice", decoder{}) }
 
-func unmarshal[T any](data []byte, to *T, path string) error {
+// UnmarshalJSON reads a question that a program of this house wrote, as DecodeStoredTool does a tool.
+func (q *Question) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, q, "question", decoder{stored: true})
+}
+
+func unmarshal[T any](data []byte, to *T, path string, d decoder) error {
 	v, err := ordered.Parse(data)
 	if err != nil {
 		return err
 	}
-	var d decoder
 	d.value(v, reflect.ValueOf(to).Elem(), path)
 	return d.problems.Err()
 }

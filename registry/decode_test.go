@@ -191,6 +191,16 @@ func TestDecodeStored(t *testing.T) {
 			t.Errorf("got %+v", tool)
 		}
 	})
+	t.Run("so is what it added to a question", func(t *testing.T) {
+		t.Parallel()
+		var q registry.Question
+		if err := json.Unmarshal([]byte(`{"message":"Which?","later":1,"fields":[{"name":"a","type":"string","later":1}]}`), &q); err != nil {
+			t.Fatal(err)
+		}
+		if q.Message != "Which?" || len(q.Fields) != 1 || q.Fields[0].Type != registry.TypeString {
+			t.Errorf("got %+v", q)
+		}
+	})
 	t.Run("what can't be read is refused", func(t *testing.T) {
 		t.Parallel()
 		_, err := registry.DecodeStoredTool([]byte(`{"toolId":"x","costingModel":{"rate":"a lot"}}`))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/said"
 )
 
@@ -210,9 +211,9 @@ func (m *CostingModel) Summary() string {
 		own.Fees = false
 		return own.Summary() + ", and what others charge for parts of it"
 	case m.UpTo:
-		return fmt.Sprintf("up to %s USD per %s", PlainDecimal(m.Rate), m.Unit)
+		return fmt.Sprintf("up to %s USD per %s", decimal.Plain(m.Rate), m.Unit)
 	case m.RateSource == RateStatic:
-		return fmt.Sprintf("%s USD per %s", PlainDecimal(m.Rate), m.Unit)
+		return fmt.Sprintf("%s USD per %s", decimal.Plain(m.Rate), m.Unit)
 	case m.RateSource == RateMachine:
 		return fmt.Sprintf("by the machine that runs it, per %s", m.Unit)
 	case m.RateSource == RateHistorical:

@@ -11,5 +11,6 @@
 // DecodeTool and DecodeTools read definitions strictly, Validate judges them, Seal gives them their version. CheckValue or ParseText
 // checks a value for an input before any provider sees it. Tool.Refusal says whether somebody may run a tool.
 //
-// The package needs the standard library, a JSON Schema compiler, internal/ordered and internal/said, so that a provider links nothing else.
+// The package needs the standard library, a JSON Schema compiler, internal/ordered, internal/said, internal/edit and internal/decimal,
+// so that a provider links nothing else.
 package registry

@@ -3,6 +3,8 @@ package registry
 import (
 	"fmt"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/edit"
 )
 
 // Problem is one thing that is wrong with a definition, said so that its author can find and mend it.
@@ -61,3 +63,26 @@ func (e *PartialError) Error() string { return e.Problems.Error() }
 
 // Unwrap gives the Problems.
 func (e *PartialError) Unwrap() error { return e.Problems }
+
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:40], "") + "..."
+}
+
+// didYouMean is an ending for an error message, empty where nothing is near.
+func didYouMean(word string, candidates []string) string {
+	if near := edit.Nearest(word, candidates); near != "" {
+		return `; did you mean "` + near + `"?`
+	}
+	return "; known are " + listed(candidates, 12)
+}
+
+// listed joins up to limit words.
+func listed(words []string, limit int) string {
+	if len(words) <= limit {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:limit], ", ") + ", ..."
+}

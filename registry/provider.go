@@ -3,11 +3,16 @@ package registry
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/said"
 )
@@ -316,4 +321,37 @@ type Callback struct {
 	ProviderID string
 	EventID    string
 	State      RunState
+}
+
+// SpecStore keeps by content what stands behind tools, such as the template of a prompt or how a request is made: a run
+// that was accepted with one finds it again after its file has changed or gone, also on another machine.
+type SpecStore interface {
+	// PutSpecs keeps the contents, all or none, and gives the reference of each. Loaders hand over many at once, so that a
+	// thousand tools cost one write.
+	PutSpecs(ctx context.Context, contents [][]byte) ([]Media, error)
+	MediaOpener
+}
+
+// SpecRef is the reference of a content: that of a stored file, which is where earlier versions kept specs.
+func SpecRef(content []byte) Media {
+	sum := sha256.Sum256(content)
+	return "asset:" + hex.EncodeToString(sum[:])
+}
+
+// ownRate stands in a machine's name before what a second of it costs.
+const ownRate = " at $"
+
+// MachineAt names a machine whose second costs what its owner says, in US dollars as an exact decimal, whatever its kind costs elsewhere:
+// "NVIDIA L4 at $0.0004". The rate is in the name because a run keeps that: it pays what the machine cost when it ran.
+func MachineAt(name, rate string) string { return strings.TrimSpace(name + ownRate + rate) }
+
+// OwnRate is the rate in a machine's name, see MachineAt.
+func OwnRate(machine string) (rate string, ok bool) {
+	at := strings.LastIndex(" "+machine, ownRate)
+	if at < 0 {
+		return "", false
+	}
+	rate = (" " + machine)[at+len(ownRate):]
+	exact, err := decimal.Parse(json.Number(rate))
+	return rate, err == nil && exact.Sign() >= 0
 }

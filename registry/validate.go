@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -230,7 +231,7 @@ func (v *validator) numbers(f InputField, at string) {
 		if n.number == "" {
 			continue
 		}
-		if _, err := ParseDecimal(n.number); err != nil {
+		if _, err := decimal.Parse(n.number); err != nil {
 			v.bad(at+"."+n.member, "%v", err)
 		}
 	}
@@ -345,7 +346,7 @@ func (v *validator) costing(m *CostingModel) {
 		v.bad("costingModel.rate", "is missing; it is a number of US dollars per unit, by which runs are quoted until the machine or the service tells more")
 		return
 	}
-	rate, err := ParseDecimal(m.Rate)
+	rate, err := decimal.Parse(m.Rate)
 	switch {
 	case err != nil:
 		v.bad("costingModel.rate", "%v", err)
@@ -382,7 +383,7 @@ func (v *validator) amount(path string, n json.Number, most int64) {
 	if n == "" {
 		return
 	}
-	amount, err := ParseDecimal(n)
+	amount, err := decimal.Parse(n)
 	switch {
 	case err != nil:
 		v.bad(path, "%v", err)
@@ -417,7 +418,7 @@ func (v *validator) webhook(w *WebhookConfig) {
 		}
 		oneOf(v, "webhookStrategy.failures.means", sign.Means, MeansRefused, MeansBusy)
 	}
-	if most, err := ParseDecimal(w.ProgressMax); w.ProgressMax != "" && (err != nil || most.Sign() <= 0) {
+	if most, err := decimal.Parse(w.ProgressMax); w.ProgressMax != "" && (err != nil || most.Sign() <= 0) {
 		v.bad("webhookStrategy.progressMax", "is %s; it must be a number above zero", w.ProgressMax)
 	}
 	for name, values := range map[string][]string{"failureValues": w.FailureValues, "pendingValues": w.PendingValues} {

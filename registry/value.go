@@ -17,6 +17,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/internal/said"
 )
@@ -162,7 +164,7 @@ func checkNumber(f InputField, v any) (any, *Error) {
 		return RandomSeed, nil
 	}
 	n := json.Number(plainNumber(text))
-	exact, err := ParseDecimal(n)
+	exact, err := decimal.Parse(n)
 	if err != nil {
 		return nil, invalid(f, "takes a number, got %q%s", shorten(text), commaHint(f, text))
 	}
@@ -176,7 +178,7 @@ func checkNumber(f InputField, v any) (any, *Error) {
 		if !exact.IsInt() {
 			return nil, invalid(f, "takes a whole number, got %s", n)
 		}
-		return formatRat(exact), nil
+		return decimal.Format(exact), nil
 	}
 	return n, nil
 }
@@ -219,13 +221,13 @@ var thousands = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?
 func commaHint(f InputField, text string) string {
 	plain, point := strings.ReplaceAll(text, ",", ""), strings.Replace(text, ",", ".", 1)
 	grouped := thousands.MatchString(text)
-	decimal := !f.Integer && !f.Seed && strings.Count(text, ",") == 1 && isJSONNumber(point)
+	comma := !f.Integer && !f.Seed && strings.Count(text, ",") == 1 && decimal.IsNumber(point)
 	switch {
-	case grouped && decimal:
+	case grouped && comma:
 		return " (write it without commas: " + plain + ", or " + point + " for a decimal)"
 	case grouped:
 		return " (write it without commas: " + plain + ")"
-	case decimal:
+	case comma:
 		return " (write decimals with a point: " + point + ")"
 	}
 	return ""
@@ -258,7 +260,7 @@ func checkStep(f InputField, exact *big.Rat, shown json.Number) *Error {
 	}
 	whole := new(big.Rat).SetInt(new(big.Int).Div(steps.Num(), steps.Denom()))
 	near := new(big.Rat).Add(base, new(big.Rat).Mul(whole, step))
-	return invalid(f, "%s is not in steps of %s; the next below is %s", shown, f.Step, formatRat(near))
+	return invalid(f, "%s is not in steps of %s; the next below is %s", shown, f.Step, decimal.Format(near))
 }
 
 func isDefault(f InputField, exact *big.Rat) bool {
@@ -266,7 +268,7 @@ func isDefault(f InputField, exact *big.Rat) bool {
 	if !ok {
 		return false
 	}
-	r, err := ParseDecimal(n)
+	r, err := decimal.Parse(n)
 	return err == nil && r.Cmp(exact) == 0
 }
 
@@ -274,7 +276,7 @@ func bound(n json.Number) (*big.Rat, bool) {
 	if n == "" {
 		return nil, false
 	}
-	r, err := ParseDecimal(n)
+	r, err := decimal.Parse(n)
 	return r, err == nil
 }
 
@@ -326,7 +328,7 @@ func checkChoice(f InputField, v any) (any, *Error) {
 		}
 	}
 	near := ""
-	if n := Nearest(text, choiceLabels(f)); n != "" {
+	if n := edit.Nearest(text, choiceLabels(f)); n != "" {
 		near = fmt.Sprintf(" (did you mean %s?)", n)
 	}
 	return nil, invalid(f, "%q is not among the choices%s: %s", shorten(text), near, listed(choiceLabels(f), 10))
@@ -373,8 +375,8 @@ func sameValue(a, b any) bool {
 	}
 	na, isNumber := a.(json.Number)
 	if nb, ok := b.(json.Number); ok && isNumber {
-		ra, errA := ParseDecimal(na)
-		rb, errB := ParseDecimal(nb)
+		ra, errA := decimal.Parse(na)
+		rb, errB := decimal.Parse(nb)
 		return errA == nil && errB == nil && ra.Cmp(rb) == 0
 	}
 	ja, errA := ordered.Marshal(a)

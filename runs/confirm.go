@@ -48,12 +48,17 @@ type ApprovalError struct {
 	Reading bool
 	// Price is what a tool that only reads may cost, where that is why it waits.
 	Price billing.NanoUSD
+	// Elsewhere says that the tool only reads, and waits because the call goes where nobody has sent it.
+	Elsewhere bool
 }
 
 // Error says what is missing, and whose it is.
 func (e *ApprovalError) Error() string {
 	if e.Reading {
 		return "tools don't run by themselves here, not even those that only read: somebody has to approve this call"
+	}
+	if e.Elsewhere {
+		return "this call goes to an address that nobody has named and no search has found, or takes something along: search first, or somebody has to approve it"
 	}
 	if e.Price > 0 {
 		return fmt.Sprintf("this call may cost %s: somebody has to approve it, or give the key a spending limit", e.Price)
@@ -77,7 +82,7 @@ func (r Run) NeedsApproval() error {
 
 // waits says why a call waits for its owner's word.
 func waits(t registry.Tool, does registry.Capability, quote billing.Quote, strict bool, r Run) *ApprovalError {
-	e := &ApprovalError{Run: r}
+	e := &ApprovalError{Run: r, Elsewhere: does == registry.CapabilityWrite && t.Capability == registry.CapabilityRead && len(t.Reaches) > 0}
 	// Nothing but a strict policy, or its price, keeps it from running by itself.
 	if does == registry.CapabilityRead && t.Confirmation == "" && len(t.PIIRequired) == 0 {
 		if e.Reading = strict; !strict {
@@ -93,9 +98,10 @@ func (b Bound) Unasked(quote billing.Quote) *ApprovalError {
 }
 
 // Asks reports whether the run will wait for its owner's word at this price: its tool demands a summary, it sends
-// personal data, somebody else wrote down what it changes or sends out, it costs more than its owner spends unasked, or a model asks for what must be approved: what changes something, and what costs money unless it draws on
-// a Budget with a limit, which is its owner's word for that. What the call changes is told by its preview, if there is one. A tool that
-// cancels another never asks: when something went wrong there may be nobody to answer.
+// personal data, somebody else wrote down what it changes or sends out, it costs more than its owner spends unasked, or a model asks for
+// what must be approved: what changes something or goes where nobody has sent it, and what costs money unless it draws on a Budget with a
+// limit, which is its owner's word for that. What the call changes is told by its preview, if there is one. A tool that cancels another
+// never asks: when something went wrong there may be nobody to answer.
 func (b Bound) Asks(quote billing.Quote) bool {
 	t, r := b.Tool, b.Request
 	switch {

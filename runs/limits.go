@@ -133,6 +133,9 @@ func (u Usage) uses() (uses []LimitUse) {
 	return uses
 }
 
+// Bounds reports whether any limit is set that bounds runs. Others bound what else an account does, such as its event streams.
+func (u Usage) Bounds() bool { return len(u.uses()) > 0 }
+
 // Warnings lists the limits of days and months of which at least 80 % is used.
 func (u Usage) Warnings() (near []LimitUse) {
 	for _, use := range u.uses() {

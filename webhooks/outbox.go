@@ -39,9 +39,9 @@ type OutboxConfig struct {
 }
 
 const (
-	endpointsAtOnce = 64 // that are sent to at a time
-	perEndpoint     = 8  // messages of one endpoint at a time
-	sendFor         = 2 * time.Minute
+	endpointsAtOnce = 64              // that are sent to at a time
+	perEndpoint     = 8               // messages of one endpoint at a time
+	sendFor         = 2 * SendTimeout // what a process that is gone was at is sent by another after that
 	keepMessages    = 30 * 24 * time.Hour
 )
 

@@ -367,6 +367,23 @@ func TestRetries(t *testing.T) {
 			t.Errorf("in the end %+v after %s", f.messages(t, id, ""), total)
 		}
 	})
+	t.Run("W25 what a program was sending when it ended is sent by the next one within half a minute", func(t *testing.T) {
+		t.Parallel()
+		f := newOffice(t, nil)
+		gone := f.open(t)
+		p := newProgram(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			if n == 1 {
+				go gone.Stop(context.Background()) // it gives up without a word, as one that is killed
+				<-r.Context().Done()
+			}
+		})
+		id, _ := f.endpoint(t, p.URL, nil)
+		f.tell(t, id, "run", 1)
+		begin(t, gone)
+		clocktest.Until(t, "it has ended in the middle", func() bool { return len(p.all()) == 1 && gone.room() == endpointsAtOnce })
+		f.start(t).clock.Advance(30 * time.Second)
+		clocktest.Until(t, "it is told", func() bool { return len(f.messages(t, id, "delivered")) == 1 })
+	})
 	t.Run("W25 Retry-After wins when it is later, up to a day", func(t *testing.T) {
 		t.Parallel()
 		f := newOffice(t, nil)

@@ -15,9 +15,6 @@ import (
 	"github.com/signalbox/signalbox/registry/catalog"
 )
 
-// queryWait is how long a search waits for the vector of its words before it does without.
-const queryWait = 3 * time.Second
-
 // Search finds tools by words and vectors together. It is safe for concurrent use.
 type Search struct {
 	client   *embeddings.Client
@@ -116,16 +113,14 @@ func (s *Search) Near(ctx context.Context, query string) map[string]float64 {
 	if len(known.byTool) == 0 || query == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryWait)
-	defer cancel()
-	asked, err := s.vectors(ctx, []string{query})
+	asked, err := s.client.Ask(ctx, query)
 	if err != nil {
 		s.log.WarnContext(ctx, "a search goes by words alone", "error", err)
 		return nil
 	}
 	dots := make(map[string]float64, len(known.byTool))
 	for tool, v := range known.byTool {
-		dots[tool] = embeddings.Dot(asked[0], v)
+		dots[tool] = embeddings.Dot(asked, v)
 	}
 	return standingOut(dots)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/signalbox/signalbox/agent/toolsearch"
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
@@ -103,6 +105,45 @@ func TestSearch(t *testing.T) {
 		s.broken.Store(true)
 		if got := first(search.Find(context.Background(), "canine", catalog.SearchOptions{})); got != "two" {
 			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// transport answers requests without a network.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestSearchWhileTheServerHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hangs, s := false, &server{}
+		client, err := embeddings.New(embeddings.Config{URL: "http://vectors.example/v1", Model: "m", Key: "k", HTTP: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+			if hangs {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			answer := httptest.NewRecorder()
+			s.ServeHTTP(answer, r)
+			return answer.Result(), nil
+		})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reg := registrytest.Registry(t, registrytest.NewLoader("tools", about("one", "Feline things."), about("two", "Canine things.")))
+		search := toolsearch.New(client, reg, slog.New(slog.DiscardHandler))
+		if err := search.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		hangs = true
+		began := time.Now()
+		for range 50 {
+			if got := first(search.Find(t.Context(), "canine", catalog.SearchOptions{})); got != "two" {
+				t.Errorf("got %q", got)
+			}
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("50 searches waited for it for %v", took)
 		}
 	})
 }

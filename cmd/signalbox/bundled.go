@@ -4,13 +4,14 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/hosted"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/services"
 	"github.com/signalbox/signalbox/runs"
 )
 
 // newFiles makes the tools over HTTP that files describe: those of the program, and those of TOOLS_DIR.
-func (a *app) newFiles(guard *http.Client) []service {
+func (a *app) newFiles(guard *http.Client) []hosted.Service {
 	keys := a.cfg.BundledKeys()
 	files := httptools.New(httptools.Config{
 		Dir: a.cfg.ToolsDir, Bundled: services.Files, Words: services.Words(), Store: a.templates, Guard: guard, MediaURL: a.mediaURL, Reports: a.post.reports(),
@@ -21,8 +22,8 @@ func (a *app) newFiles(guard *http.Client) []service {
 			return os.LookupEnv(name)
 		},
 	})
-	return []service{
-		{httptools.Service, files, runs.Provider{Submitter: files.Jobs()}},
-		{name: httptools.ServiceNow, provider: runs.Provider{Caller: files.Calls()}},
+	return []hosted.Service{
+		{Name: httptools.Service, Loader: files, Provider: runs.Provider{Submitter: files.Jobs()}},
+		{Name: httptools.ServiceNow, Provider: runs.Provider{Caller: files.Calls()}},
 	}
 }

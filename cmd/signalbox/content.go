@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/hosted"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/sitecard"
 	"github.com/signalbox/signalbox/cmd/signalbox/sitedesk"
@@ -46,9 +47,9 @@ type contents struct {
 }
 
 // open makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
-func (c *contents) open() (service, error) {
+func (c *contents) open() (hosted.Service, error) {
 	if c.db == nil {
-		return calls(content.Service, content.New(content.Config{})), nil
+		return hosted.Calls(content.Service, content.New(content.Config{})), nil
 	}
 	var own fs.FS
 	if c.cfg.ContentDir != "" {
@@ -56,11 +57,11 @@ func (c *contents) open() (service, error) {
 	}
 	templates, err := layout.Load(own)
 	if err != nil {
-		return service{}, err
+		return hosted.Service{}, err
 	}
 	key, err := c.keyFor("previews of the site")
 	if err != nil {
-		return service{}, err
+		return hosted.Service{}, err
 	}
 	base, signIn := c.address()
 	c.store = store.New(c.db.Pool)
@@ -78,12 +79,12 @@ func (c *contents) open() (service, error) {
 		Works:  c.worksOn, Rehearse: c.rehearse, Card: c.card(),
 	}
 	if c.public, err = site.NewSites(c.shown); err != nil {
-		return service{}, err
+		return hosted.Service{}, err
 	}
 	var embedder content.Embedder
 	if c.cfg.EmbeddingsURL != "" {
 		if embedder, err = newEmbeddings(c.cfg); err != nil {
-			return service{}, err
+			return hosted.Service{}, err
 		}
 	}
 	c.tools = content.New(content.Config{
@@ -91,7 +92,7 @@ func (c *contents) open() (service, error) {
 		Links: func(slug string) content.Links { return c.public.Of(slug) },
 		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
-	return calls(content.Service, c.tools), nil
+	return hosted.Calls(content.Service, c.tools), nil
 }
 
 // named finds the site that a command names by its slug.

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
+	"github.com/signalbox/signalbox/cmd/signalbox/hosted"
 	"github.com/signalbox/signalbox/cmd/signalbox/housekey"
 	"github.com/signalbox/signalbox/cmd/signalbox/houserules"
 	"github.com/signalbox/signalbox/cmd/signalbox/logs"
@@ -66,7 +67,7 @@ type house struct {
 	conversations *agent.Store
 	questions     *questions.Store
 	fleet         *comfy.Fleet
-	services      []service
+	services      []hosted.Service
 	registry      *catalog.Registry
 	search        catalog.Searcher
 	near          catalog.Nearness

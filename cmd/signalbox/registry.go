@@ -49,8 +49,8 @@ func (a *app) newRegistry() error {
 	}
 	loaders := []registry.Loader{a.flows}
 	for _, s := range services {
-		if s.loader != nil {
-			loaders = append(loaders, s.loader)
+		if s.Loader != nil {
+			loaders = append(loaders, s.Loader)
 		}
 	}
 	if a.cfg.ToolsDir != "" {
@@ -88,7 +88,7 @@ type readiers map[string]registry.Readier
 func (a *app) readiers() readiers {
 	connected := readiers{comfy.Service: a.flows}
 	for _, s := range a.services {
-		connected[s.name], _ = runs.Extra[registry.Readier](s.provider)
+		connected[s.Name], _ = runs.Extra[registry.Readier](s.Provider)
 	}
 	return connected
 }
@@ -154,8 +154,8 @@ func (a *app) loadTemplates(ctx context.Context) {
 	}()
 	behind := []registry.Loader{a.flows}
 	for _, s := range a.services {
-		if s.name == remote.Service || s.name == mcpservers.Service {
-			behind = append(behind, s.loader)
+		if s.Name == remote.Service || s.Name == mcpservers.Service {
+			behind = append(behind, s.Loader)
 		}
 	}
 	for _, l := range behind {

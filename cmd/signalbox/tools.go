@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/versions"
 	"github.com/signalbox/signalbox/registry/history"
@@ -63,28 +62,4 @@ func (c releaseCommand) Run(e env) error {
 	return withHistory(e, func(ctx context.Context, store *history.Store) error {
 		return versions.Release(ctx, e.stdout, store, c.Tool, c.Number)
 	})
-}
-
-// pinsEvery is how often a running program looks whether an operator pinned another version.
-const pinsEvery = 5 * time.Second
-
-// followPins reads the tools again when an operator pinned another version.
-func (a *app) followPins(ctx context.Context) {
-	tick := time.NewTicker(pinsEvery)
-	defer tick.Stop()
-	known := ""
-	for {
-		// While the database is away, which is told elsewhere, nothing is known to have changed.
-		if mark, err := a.history.PinMark(ctx); err == nil && mark != known {
-			if known != "" {
-				a.reload(ctx)
-			}
-			known = mark
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }

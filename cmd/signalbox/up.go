@@ -30,6 +30,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
+	"github.com/signalbox/signalbox/cmd/signalbox/versions"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -262,7 +263,7 @@ func (a *app) providers() map[string]runs.Provider {
 		comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics, PartnerKey: a.cfg.ComfyOrgAPIKey})},
 	}
 	for _, s := range a.services {
-		providers[s.name] = s.provider
+		providers[s.Name] = s.Provider
 	}
 	return providers
 }
@@ -336,7 +337,7 @@ func (a *app) startMetrics(context.Context) error {
 func (a *app) keepInStep(context.Context) error {
 	a.Background("engine health", a.fleet.Run)
 	a.Background("folder watch", a.watcher.Run)
-	a.Background("pinned versions", a.followPins)
+	a.Background("pinned versions", func(ctx context.Context) { versions.Follow(ctx, a.history, a.reload) })
 	a.Background("settings of the console", func(ctx context.Context) { a.rules.Follow(ctx, a.log, a.reload) })
 	a.Background("news of settings", func(ctx context.Context) { a.peers.Follow(ctx, "settings", func(context.Context) { a.rules.Look() }) })
 	a.Background("news of tools", func(ctx context.Context) { a.peers.Follow(ctx, "tools", a.reload) })

@@ -38,8 +38,8 @@ func (p *post) newAddresses(context.Context) error {
 	}
 	var signing []string
 	for _, s := range p.services {
-		if _, signs := runs.Extra[registry.CallbackVerifier](s.provider); signs {
-			signing = append(signing, s.name)
+		if _, signs := runs.Extra[registry.CallbackVerifier](s.Provider); signs {
+			signing = append(signing, s.Name)
 		}
 	}
 	p.addresses, err = webhooks.NewAddresses(public, key, signing, p.clock.Now)
@@ -49,7 +49,7 @@ func (p *post) newAddresses(context.Context) error {
 // callbackURL is where the provider of a run may report.
 func (p *post) callbackURL(service, runID string) string {
 	for _, s := range p.services {
-		if s.name == service {
+		if s.Name == service {
 			return p.addresses.Of(service, runID)
 		}
 	}
@@ -74,8 +74,8 @@ func (p *post) reports() func(ctx context.Context, runID string) ([]httptools.Re
 func (p *post) startInbox(ctx context.Context) error {
 	sources := map[string]webhooks.Source{}
 	for _, s := range p.services {
-		verifier, _ := runs.Extra[registry.CallbackVerifier](s.provider) // nil: the address carries a token
-		sources[s.name] = webhooks.Source{Verifier: verifier, Check: p.signed(s.provider)}
+		verifier, _ := runs.Extra[registry.CallbackVerifier](s.Provider) // nil: the address carries a token
+		sources[s.Name] = webhooks.Source{Verifier: verifier, Check: p.signed(s.Provider)}
 	}
 	var err error
 	p.inbox, err = webhooks.NewInbox(webhooks.InboxConfig{

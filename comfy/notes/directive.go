@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/plain"
-	"github.com/signalbox/signalbox/registry"
 )
 
 // Directive is one line of a note that sets what can't be guessed:
@@ -88,7 +88,7 @@ func directiveLine(s string) (word, args string, ok bool) {
 		return word, args, true
 	}
 	fields := splitQuoted(args)
-	near := registry.Nearest(word, directiveWords) != ""
+	near := edit.Nearest(word, directiveWords) != ""
 	pairs := slices.ContainsFunc(fields, func(f string) bool { return strings.Contains(f, "=") && !strings.Contains(f, "://") })
 	return word, args, near && (pairs || len(fields) <= 3) || pairs
 }
@@ -97,7 +97,7 @@ func directiveLine(s string) (word, args string, ok bool) {
 // the place.
 func Unknown(note, what, word string, known []string, prefix string) graph.Finding {
 	advice := "known are " + prefix + strings.Join(known, ", "+prefix)
-	if near := registry.Nearest(word, known); near != "" {
+	if near := edit.Nearest(word, known); near != "" {
 		advice = "did you mean " + prefix + near + "?"
 	}
 	return graph.Finding{Code: "unknown-directive", Severity: graph.SeverityWarning, Node: note, Message: "unknown " + plain.Short(what), Advice: advice}

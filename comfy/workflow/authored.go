@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -231,7 +232,7 @@ func (d *definer) changeBound(f *field, dir notes.Directive, key string, to *jso
 		return
 	}
 	n := json.Number(text)
-	if _, err := registry.ParseDecimal(n); err != nil || f.Type != registry.TypeNumber {
+	if _, err := decimal.Parse(n); err != nil || f.Type != registry.TypeNumber {
 		d.badValue(dir, key, text)
 		return
 	}
@@ -285,7 +286,7 @@ func directiveValue(t registry.InputType, text string) (any, bool) {
 	switch t {
 	case registry.TypeNumber:
 		n := json.Number(text)
-		_, err := registry.ParseDecimal(n)
+		_, err := decimal.Parse(n)
 		return n, err == nil
 	case registry.TypeBoolean:
 		switch strings.ToLower(text) {

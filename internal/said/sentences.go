@@ -294,6 +294,7 @@ var (
 	SiteSlugPost            = sentence("siteSlugPost")
 	SiteTemplateGone        = sentence("siteTemplateGone")
 	SiteTemplateID          = sentence("siteTemplateID")
+	SiteTooLong             = sentence("siteTooLong")
 	SiteToolRole            = sentence("siteToolRole")
 	SiteUnknown             = sentence("siteUnknown")
 	Starting                = sentence("starting")

@@ -8,6 +8,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,6 +150,8 @@ type Request struct {
 	// Begins says that the request begins work that goes on by itself: once sent, its answer is waited for although the
 	// context has ended, see registry.Beginning.
 	Begins bool
+	// Within is how long this request may take with its answer; zero: Config.Timeout.
+	Within time.Duration
 	// Events is told the events of an answer that is a stream of them, whose Response then has no Body. A service may
 	// answer with a whole body all the same. Nil: the answer is not read as a stream.
 	Events func(Event) error
@@ -244,7 +247,7 @@ func isTrouble(err error) bool { return errors.As(err, new(*troubleError)) }
 func (e *troubleError) Unwrap() error { return e.error }
 
 func (c *Client) once(ctx context.Context, r Request) (Response, error) {
-	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	limited, cancel := context.WithTimeout(ctx, c.patience(r))
 	defer cancel()
 	req, err := c.build(limited, r)
 	if err != nil {
@@ -271,6 +274,8 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 	}
 	return answer, nil
 }
+
+func (c *Client) patience(r Request) time.Duration { return cmp.Or(r.Within, c.cfg.Timeout) }
 
 func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 	body, contentType := r.Body, r.ContentType
@@ -332,7 +337,7 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	case !r.repeatable():
 		failure = c.unconfirmed(failure.Cause)
 	case errors.Is(err, context.DeadlineExceeded):
-		failure.Reword(said.ServiceSlow.With("service", c.name, "time", c.cfg.Timeout)).Code = registry.CodeTimeout
+		failure.Reword(said.ServiceSlow.With("service", c.name, "time", c.patience(r))).Code = registry.CodeTimeout
 	}
 	return &troubleError{failure}
 }

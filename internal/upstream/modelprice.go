@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -70,14 +71,14 @@ func ParseModelPrices(data []byte) (ModelPrices, error) {
 }
 
 func (p ModelPrice) check() error {
-	if rate, err := registry.ParseDecimal(p.USD); err != nil || rate.Sign() < 0 {
+	if rate, err := decimal.Parse(p.USD); err != nil || rate.Sign() < 0 {
 		return fmt.Errorf("usd is %q; expected US dollars like 0.025", p.USD)
 	}
 	if known, ok := PerOf(p.Per); !ok || known != p.Per {
 		return fmt.Errorf("per is %q; expected run, image, megapixel, second or hardware-second", p.Per)
 	}
 	if p.Seconds != "" {
-		if seconds, err := registry.ParseDecimal(p.Seconds); err != nil || seconds.Sign() <= 0 {
+		if seconds, err := decimal.Parse(p.Seconds); err != nil || seconds.Sign() <= 0 {
 			return fmt.Errorf("seconds is %q; expected a number above zero", p.Seconds)
 		}
 	}
@@ -171,7 +172,7 @@ func ModelUsage(t registry.Ticket, outputs []registry.Output, counted string, us
 }
 
 func (p ModelPrice) times(units *big.Rat) string {
-	rate, err := registry.ParseDecimal(p.USD)
+	rate, err := decimal.Parse(p.USD)
 	if err != nil {
 		return ""
 	}
@@ -225,7 +226,7 @@ func (p ModelPrice) asked(inputs map[string]any) *big.Rat {
 		return count.Mul(count, big.NewRat(pixelsOf(inputs), 1_000_000))
 	case PerSecond:
 		usual := big.NewRat(usualSeconds, 1)
-		if seconds, err := registry.ParseDecimal(p.Seconds); err == nil {
+		if seconds, err := decimal.Parse(p.Seconds); err == nil {
 			usual = seconds
 		}
 		return numberOf(inputs, secondsInputs, usual)

@@ -15,7 +15,7 @@ import (
 // fits ctx's deadline. Where it does not fit, the call returns a *registry.Error with CodeRateLimited,
 // Retryable and RetryAfter. Messages marked Droppable never wait: they return such an error at once.
 //
-// Other errors worth telling apart wrap ErrGone, ErrUnreachable, ErrTooLarge, ErrNoRight or
+// Other errors worth telling apart wrap ErrGone, ErrKept, ErrUnreachable, ErrTooLarge, ErrNoRight or
 // ErrUncertain. A refusal of the markup is repaired inside the adapter (sent again as plain text), a
 // reply target that is gone is left out, an edit that changes nothing is a success.
 type Adapter interface {
@@ -38,7 +38,7 @@ type Adapter interface {
 	// EditButtons replaces only the buttons; menus go.
 	EditButtons(ctx context.Context, ref MessageRef, rows [][]Button) error
 
-	// Delete removes an own message. One that is already gone is no error.
+	// Delete removes an own message. One that is already gone is no error; one that the platform keeps all the same wraps ErrKept.
 	Delete(ctx context.Context, ref MessageRef) error
 
 	// AnswerPress answers the press of a button. A press too old to be answered, or answered before,
@@ -123,6 +123,8 @@ type Choice struct {
 var (
 	// ErrGone: the message to edit does not exist any more, or can't be edited.
 	ErrGone = errors.New("the message is gone")
+	// ErrKept: the message can't be deleted by the bot, such as for its age.
+	ErrKept = errors.New("the platform keeps the message")
 	// ErrUnreachable: the chat can't be written to (blocked, kicked, deleted, never started).
 	ErrUnreachable = errors.New("the chat can't be reached")
 	// ErrTooLarge: a file or a text is beyond the platform's limit.

@@ -330,6 +330,24 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
+func TestOldMessagesStay(t *testing.T) {
+	t.Parallel()
+	clock := clocktest.NewManual(time.Now())
+	h := newHarness(t)
+	h.server = telegramtest.New(t, telegramtest.Options{Clock: clock})
+	ann := h.server.User("Ann")
+	ann.Start("")
+	r := rig{h, h.adapter(t), ann, ann.Private(), placeIn(ann.Private())}
+	ref := r.sent(t, r.text("a result"))
+	clock.Advance(49 * time.Hour)
+	if err := r.Delete(t.Context(), ref); !errors.Is(err, chat.ErrKept) {
+		t.Errorf("deleting a message of more than two days: %v", err)
+	}
+	if shown := r.only(t); shown.Text != "a result" {
+		t.Errorf("shown: %s", shown)
+	}
+}
+
 func TestEditing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(t *testing.T, r rig, status chat.MessageRef){

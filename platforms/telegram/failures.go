@@ -20,6 +20,8 @@ func contract(err error) error {
 	switch botapi.ReasonOf(err) {
 	case botapi.EditGone, botapi.HasMedia, botapi.BadFile, botapi.Migrated:
 		kind = chat.ErrGone
+	case botapi.DeleteKept:
+		kind = chat.ErrKept
 	case botapi.Unreachable:
 		kind = chat.ErrUnreachable
 	case botapi.TooLarge, botapi.TooLong:

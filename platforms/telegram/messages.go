@@ -3,6 +3,7 @@ package telegram
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -46,7 +47,7 @@ func (a *Adapter) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message)
 		return a.editInline(ctx, o, botapi.Job{Class: classOf(m), Repeatable: true}, o.edit)
 	}
 	if len(m.Media) == 1 && fittingKind(m.Media[0]) == botapi.KindVoice {
-		if err := a.Delete(ctx, ref); err != nil {
+		if err := a.Delete(ctx, ref); err != nil && !errors.Is(err, chat.ErrKept) {
 			return ref, err
 		}
 		return ref, fmt.Errorf("telegram: a voice message can't be edited in: %w", chat.ErrGone)
@@ -123,7 +124,7 @@ func classOf(m chat.Message) botapi.Class {
 	return botapi.Answer
 }
 
-// Delete removes an own message. One that is gone, or too old for Telegram to remove it, is no error; nor is one of inline mode:
+// Delete removes an own message; Telegram keeps those older than two days where the bot does not run the chat. One that is gone is no error; nor is one of inline mode:
 // it is its sender's, who alone can delete it.
 func (a *Adapter) Delete(ctx context.Context, ref chat.MessageRef) error {
 	if _, _, ok := inlineOf(ref.Place); ok {

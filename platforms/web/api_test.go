@@ -81,7 +81,7 @@ func TestMediaIsThereBeforeARunIsTakenOn(t *testing.T) {
 			}
 		})
 	}
-	t.Run("for an agent's key nothing is fetched before somebody may say no", func(t *testing.T) {
+	t.Run("for a model nothing is fetched before somebody may say no", func(t *testing.T) {
 		listener, err := net.Listen("tcp", allowedHost+":0")
 		if err != nil {
 			t.Fatal(err)
@@ -92,8 +92,15 @@ func TestMediaIsThereBeforeARunIsTakenOn(t *testing.T) {
 		t.Cleanup(canary.Close)
 		agent := h.visitor()
 		agent.key = h.key(h.reader().accountID(), 0, true)
-		if status := agent.call("POST", path, body(canary.URL+"/?secret"), nil); status != http.StatusUnprocessableEntity || asked.Load() > 0 {
-			t.Errorf("status %d after %d requests", status, asked.Load())
+		for who, call := range map[string]func() int{
+			"an agent's key": func() int { return agent.call("POST", path, body(canary.URL+"/?secret"), nil) },
+			"a program that says so": func() int {
+				return dev.call("POST", path, body(canary.URL+"/?secret"), nil, "X-Planner-Provider", "anthropic")
+			},
+		} {
+			if status := call(); status != http.StatusUnprocessableEntity || asked.Load() > 0 {
+				t.Errorf("%s: status %d after %d requests", who, status, asked.Load())
+			}
 		}
 	})
 	t.Run("an address that OUTBOUND_ALLOW lists is fetched once and kept", func(t *testing.T) {

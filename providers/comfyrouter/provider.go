@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -200,7 +201,7 @@ func (e estimate) price() registry.Price {
 }
 
 func isAmount(n json.Number) bool {
-	amount, err := registry.ParseDecimal(n)
+	amount, err := decimal.Parse(n)
 	return err == nil && amount.Sign() >= 0
 }
 

@@ -329,3 +329,22 @@ func TestDeletePages(t *testing.T) {
 		}
 	})
 }
+
+// What a page is made of has a size that no text of people reaches: others are refused, and what was there stays.
+func TestTextsHaveASize(t *testing.T) {
+	t.Parallel()
+	h := contenttest.New(t)
+	long := func(n int) object { return object{"body": strings.Repeat("word ", n/5)} }
+	h.Do("createPost", object{"collectionSlug": "blog", "slug": "novel", "title": "A novel", "content": long(1_000_000)})
+	refuses(t, h, "createPost", object{"collectionSlug": "blog", "slug": "library", "title": "A library", "content": long(1_050_000)}, "1048576")
+	refuses(t, h, "updatePost", object{"slug": "novel", "content": long(1_050_000)}, "1048576")
+	refuses(t, h, "updatePost", object{"slug": "novel", "locale": "de", "title": "Ein Roman", "content": long(1_050_000)}, "1048576")
+	if posts := h.Items("getPost", object{"all": true}); len(posts) != 1 || posts[0]["version"] != json.Number("1") {
+		t.Errorf("there are %d posts", len(posts))
+	}
+	page := h.Page("about")
+	first := h.Section(page, "richText", long(600_000))
+	refuses(t, h, "createSection", object{"pageId": page, "templateKey": "richText", "content": long(600_000)}, "1048576")
+	refuses(t, h, "updateSection", object{"pageSectionId": first, "content": long(1_050_000)}, "1048576")
+	h.Section(h.Page("another"), "richText", long(600_000))
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/registry"
@@ -61,18 +62,12 @@ func TestImagesAreSeen(t *testing.T) {
 	})
 	until := func(condition string, args ...any) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; {
-			var holds bool
+		clocktest.Until(t, condition, func() (holds bool) {
 			if err := h.Pool.QueryRow(t.Context(), `SELECT `+condition, args...).Scan(&holds); err != nil {
 				t.Fatal(err)
 			}
-			if holds {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("waited in vain for %s", condition)
-			}
-		}
+			return holds
+		})
 	}
 	until(`(SELECT count(*) FROM site_image_looks WHERE claimed_by IS NULL AND next_at > now() + interval '5 minutes') = 2 AND (SELECT count(*) FROM site_image_looks) = 2`)
 	get := func(id string) object { return h.Items("getImage", object{"id": id})[0] }

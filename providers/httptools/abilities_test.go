@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -267,7 +268,7 @@ http:
 		result, err := h.Calls().Call(t.Context(), registry.Call{Tool: h.tool(t, "a"), Inputs: map[string]any{"n": json.Number("5")}})
 		got := fmt.Sprint(err)
 		if err == nil {
-			got = read(t, result.Outputs[0]) + " for " + registry.PlainDecimal(json.Number(result.Usage.CostUSD))
+			got = read(t, result.Outputs[0]) + " for " + decimal.Plain(json.Number(result.Usage.CostUSD))
 		}
 		if path == "/filtered" && registry.AsError(err) != nil && registry.AsError(err).Code == registry.CodeRefused {
 			continue

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/providers/httptools/formula"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/strategy"
@@ -119,7 +120,7 @@ func (c *checker) costing() {
 		}
 	}
 	if c.spec.USDPerCost != "" {
-		if rate, err := registry.ParseDecimal(c.spec.USDPerCost); err != nil || rate.Sign() < 0 {
+		if rate, err := decimal.Parse(c.spec.USDPerCost); err != nil || rate.Sign() < 0 {
 			c.bad("usdPerCost", "is %q; expected US dollars like 0.005", c.spec.USDPerCost)
 		}
 	}

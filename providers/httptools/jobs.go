@@ -152,7 +152,7 @@ func (t *Tools) order(ctx context.Context, ticket registry.Ticket) (o order, err
 	o.began, err = time.Parse(time.RFC3339Nano, ticket.Extra[extraBegan])
 	var tool registry.Tool
 	if err == nil {
-		tool, err = registry.DecodeTool(fmt.Appendf(nil, `{"toolId":"x","service":"x","displayName":"x","inputSchema":{},"webhookStrategy":%s,"outputSchema":%s}`, ticket.Extra[extraStrategy], ticket.Extra[extraOutputs]))
+		tool, err = registry.DecodeStoredTool(fmt.Appendf(nil, `{"toolId":"x","service":"x","displayName":"x","inputSchema":{},"webhookStrategy":%s,"outputSchema":%s}`, ticket.Extra[extraStrategy], ticket.Extra[extraOutputs]))
 	}
 	values := map[string]any{}
 	if text := ticket.Extra[extraValues]; err == nil && text != "" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/httptools/formula"
 	"github.com/signalbox/signalbox/registry"
@@ -31,13 +32,13 @@ type price struct {
 
 // usd is what a number of units costs, or "" where it is none.
 func (s spec) usd(units json.Number) string {
-	n, err := registry.ParseDecimal(units)
+	n, err := decimal.Parse(units)
 	if err != nil || n.Sign() < 0 {
 		return ""
 	}
 	rate := big.NewRat(1, 1)
 	if s.USDPerCost != "" {
-		if rate, err = registry.ParseDecimal(s.USDPerCost); err != nil {
+		if rate, err = decimal.Parse(s.USDPerCost); err != nil {
 			return ""
 		}
 	}
@@ -70,7 +71,7 @@ func (e env) Amount(name string) (*big.Rat, error) {
 	if !there {
 		return nil, fmt.Errorf("%s is not known", name)
 	}
-	n, err := registry.ParseDecimal(json.Number(plain(value)))
+	n, err := decimal.Parse(json.Number(plain(value)))
 	if err != nil {
 		return nil, fmt.Errorf("%s is no number: %w", name, err)
 	}
@@ -83,7 +84,7 @@ func (e env) Cell(table string, names []string) (*big.Rat, error) {
 	if !there {
 		return nil, fmt.Errorf("the table %s has no row for %s", table, strings.Join(names, ", "))
 	}
-	n, err := registry.ParseDecimal(json.Number(plain(value)))
+	n, err := decimal.Parse(json.Number(plain(value)))
 	if err != nil {
 		return nil, fmt.Errorf("the table %s: %w", table, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -95,7 +96,7 @@ func readServer(name string, raw json.RawMessage, lookup func(string) (string, b
 	case s.URL != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https"):
 		return s, errors.New("url: expected an http or https address without a user")
 	}
-	if rate, err := registry.ParseDecimal(cmp.Or(s.USDPerCall, "0")); err != nil || rate.Sign() < 0 {
+	if rate, err := decimal.Parse(cmp.Or(s.USDPerCall, "0")); err != nil || rate.Sign() < 0 {
 		return s, fmt.Errorf("usdPerCall: is %q; expected US dollars like 0.005", s.USDPerCall)
 	}
 	if s.TimeoutMs < 0 || s.TimeoutMs > maxTimeout.Milliseconds() {

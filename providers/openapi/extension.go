@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -240,7 +241,7 @@ func (d *document) lintNames(operations []operation) []Finding {
 		}
 		seen[name+" "+at] = true
 		message := fmt.Sprintf("the extension %s is not known", name)
-		if near := registry.Nearest(normal(name), extensions); near != "" {
+		if near := edit.Nearest(normal(name), extensions); near != "" {
 			message += "; did you mean " + near + "?"
 		}
 		findings = append(findings, Finding{Document: d.name, Operation: at, Refused: !strings.HasPrefix(name, "x-"), Message: message})

@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/upstream/upstreamtest"
 	"github.com/signalbox/signalbox/providers/httptools"
@@ -112,7 +113,7 @@ func (h *house) call(t *testing.T, r run) registry.Call {
 }
 
 // short is an amount without what says nothing.
-func short(usd string) string { return registry.PlainDecimal(json.Number(usd)) }
+func short(usd string) string { return decimal.Plain(json.Number(usd)) }
 
 func read(t *testing.T, o registry.Output) string {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -173,8 +174,8 @@ func priceMove(was, is *registry.CostingModel) PriceMove {
 	if was.Unit != is.Unit || was.RateSource != is.RateSource {
 		return PriceChanged
 	}
-	before, errBefore := registry.ParseDecimal(was.Rate)
-	after, errAfter := registry.ParseDecimal(is.Rate)
+	before, errBefore := decimal.Parse(was.Rate)
+	after, errAfter := decimal.Parse(is.Rate)
 	if errBefore != nil || errAfter != nil {
 		if was.Rate != is.Rate {
 			return PriceChanged

@@ -426,7 +426,7 @@ func (s *Snapshot) Suggest(command string) []string {
 		distance int
 	}
 	var found []near
-	limit := registry.EditLimit(typed)
+	limit := edit.Limit(typed)
 	for _, t := range s.Commands(registry.Everyone) {
 		name := commandKey(t.CommandName)
 		d := edit.Distance(typed, name, limit)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -235,7 +236,7 @@ func wantUsage(t *testing.T, tool registry.Tool, usage registry.Usage) {
 
 func wantDecimal(t *testing.T, usd string) {
 	t.Helper()
-	if r, err := registry.ParseDecimal(json.Number(usd)); err != nil || r.Sign() < 0 {
+	if r, err := decimal.Parse(json.Number(usd)); err != nil || r.Sign() < 0 {
 		t.Errorf("%q is no exact decimal of US dollars", usd)
 	}
 }

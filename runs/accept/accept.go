@@ -79,7 +79,7 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 	if err != nil {
 		return s.firstOr(ctx, b.Request, err)
 	}
-	if quote.Parts && quote.High > 0 && b.Request.Budget.Limit > 0 { // its parts would not draw on the budget
+	if quote.Parts && quote.High > 0 && b.Request.Budget.Limit > 0 { // its parts draw on the budget without its limit
 		return runs.Run{}, registry.Errorf(registry.CodeUnauthorized, "%s is made of runs that pay for themselves, which a spending limit of a key does not bound: use a key without one", b.Tool.ToolID)
 	}
 	a, err := s.prepare(ctx, b, quote)

@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -116,7 +118,7 @@ func refuseUnknown(tool registry.Tool, values map[runs.Source]map[string]any) er
 			for i, f := range tool.InputSchema {
 				known[i] = f.Name
 			}
-			if near := registry.Nearest(name, known); near != "" {
+			if near := edit.Nearest(name, known); near != "" {
 				return registry.Say(registry.CodeInvalidInput, said.InputNear, "tool", tool.DisplayName, "name", near).At(name)
 			}
 			return registry.Say(registry.CodeInvalidInput, said.InputUnknown, "tool", tool.DisplayName).At(name)
@@ -238,7 +240,7 @@ func wholeBound(n json.Number, fallback *big.Int) *big.Int {
 	if n == "" {
 		return new(big.Int).Set(fallback)
 	}
-	exact, err := registry.ParseDecimal(n)
+	exact, err := decimal.Parse(n)
 	if err != nil {
 		return new(big.Int).Set(fallback)
 	}

@@ -3,7 +3,10 @@ package price
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,15 +32,26 @@ func (s *Pricer) outward(ctx context.Context, b runs.Bound, p *registry.Preview)
 	if b.Request.Approval == runs.ApproveNothing || p.Capability == registry.CapabilityWrite || b.Tool.Capability != registry.CapabilityRead {
 		return nil // a person asks, or it waits anyway
 	}
+	var unsaid []string
 	for _, value := range goesTo(b) {
-		named, err := s.named(ctx, b.Request, value)
-		if err != nil {
-			return fmt.Errorf("where %s goes: %w", b.Tool.ToolID, err)
-		}
-		if !named {
+		address, ok := bare(value)
+		if !ok { // something that goes along
 			p.Capability = registry.CapabilityWrite
 			return nil
 		}
+		if !s.said(b.Request, address) {
+			unsaid = append(unsaid, address)
+		}
+	}
+	if len(unsaid) == 0 {
+		return nil
+	}
+	unknown, err := s.notFound(ctx, b.Request.AccountID, unsaid)
+	if err != nil {
+		return fmt.Errorf("where %s goes: %w", b.Tool.ToolID, err)
+	}
+	if len(unknown) > 0 {
+		p.Capability = registry.CapabilityWrite
 	}
 	return nil
 }
@@ -90,69 +104,69 @@ func mentions(text, address string) bool {
 	return strings.Contains(text, address) || site && strings.Contains(strings.ToLower(text), address)
 }
 
-// named reports whether somebody else than the model has named what it goes to.
-func (s *Pricer) named(ctx context.Context, r runs.Request, value string) (bool, error) {
-	address, ok := bare(value)
-	if !ok {
-		return false, nil // something that goes along
-	}
-	if host, _, _ := strings.Cut(address, "/"); host == s.Config.SiteID {
-		return true, nil // a file of the house's own
-	}
-	if slices.ContainsFunc(r.Said, func(text string) bool { return mentions(text, address) }) {
-		return true, nil
-	}
-	return s.found(ctx, r.AccountID, address)
+// said reports whether an address is the house's own, where its files are, or one that the person has written.
+func (s *Pricer) said(r runs.Request, address string) bool {
+	host, _, _ := strings.Cut(address, "/")
+	return host == s.Config.SiteID || slices.ContainsFunc(r.Said, func(text string) bool { return mentions(text, address) })
 }
 
-// found reports whether the account's latest calls that went outside have gone to an address, or found it there. An answer that repeats what was
-// asked finds nothing.
-func (s *Pricer) found(ctx context.Context, accountID, address string) (bool, error) {
+// notFound are those of some addresses to which none of the account's latest calls that went outside has gone, and which none has found there.
+func (s *Pricer) notFound(ctx context.Context, accountID string, addresses []string) ([]string, error) {
 	reaching := map[string][]string{}
-	var tools []string
 	for t := range s.Config.Registry.Snapshot().Each() {
 		if len(t.Reaches) > 0 && t.Capability == registry.CapabilityRead {
-			reaching[t.ToolID], tools = t.Reaches, append(tools, t.ToolID)
+			reaching[t.ToolID] = t.Reaches
 		}
 	}
 	rows, err := s.Config.Pool.Query(ctx, `
 		SELECT tool_id, convert_to(inputs::text, 'UTF8'), convert_to(coalesce(outputs, '[]')::text, 'UTF8') FROM runs
-		WHERE account_id = $1 AND tool_id = ANY($2) AND status = 'succeeded' AND deleted_at IS NULL AND created_at > $3 ORDER BY id DESC LIMIT $4`,
-		accountID, tools, s.Config.Now().Add(-foundFor), foundAmong)
+		WHERE account_id = $1 AND tool_id = ANY($2) AND status = 'succeeded' AND deleted_at IS NULL AND id >= $3 ORDER BY id DESC LIMIT $4`,
+		accountID, slices.Collect(maps.Keys(reaching)), store.FirstID(s.Config.Now().Add(-foundFor)), foundAmong)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (bool, error) {
-		var tool string
-		var given, answered []byte
-		if err := row.Scan(&tool, &given, &answered); err != nil {
-			return false, err
+	var tool string
+	var given, answered []byte
+	_, err = pgx.ForEachRow(rows, []any{&tool, &given, &answered}, func() error {
+		gone := went{reaching: reaching[tool]}
+		if err := errors.Join(store.DecodeStored(given, &gone.inputs), json.Unmarshal(answered, &gone.outputs)); err != nil {
+			return err
 		}
-		return names(reaching[tool], given, answered, address)
+		addresses = slices.DeleteFunc(addresses, gone.names)
+		return nil
 	})
-	return slices.Contains(found, true), err
+	return addresses, err
 }
 
-// names reports whether a call that went outside by some of its inputs has gone to an address, or found it.
-func names(reaching []string, given, answered []byte, address string) (bool, error) {
-	var inputs map[string]any
-	if err := store.DecodeStored(given, &inputs); err != nil {
-		return false, err
-	}
+// went is a call that went outside by some of its inputs.
+type went struct {
+	reaching []string
+	inputs   map[string]any
+	outputs  []runs.Output
+}
+
+// names reports whether the call has gone to an address, or found it. An answer that repeats what was asked finds nothing.
+func (w went) names(address string) bool {
 	asked := false
-	for name, value := range inputs {
+	for name, value := range w.inputs {
 		for _, text := range textsIn(value) {
-			if there, ok := bare(text); ok && there == address && slices.Contains(reaching, name) {
-				return true, nil
+			if there, ok := bare(text); ok && there == address && slices.Contains(w.reaching, name) {
+				return true
 			}
 			asked = asked || mentions(text, address)
 		}
 	}
-	var outputs []runs.Output
-	if err := json.Unmarshal(answered, &outputs); err != nil || asked {
-		return false, err
-	}
-	return slices.ContainsFunc(outputs, func(o runs.Output) bool {
+	return !asked && slices.ContainsFunc(w.outputs, func(o runs.Output) bool {
 		return mentions(strings.ReplaceAll(o.Text, `\u0026`, "&"), address) // it is JSON
-	}), nil
+	})
+}
+
+// stored opens the files of a call that nobody has let go ahead yet: none from elsewhere, for to fetch it is to go there.
+type stored struct{ registry.MediaOpener }
+
+func (m stored) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	if _, elsewhere := bare(ref); elsewhere {
+		return nil, registry.MediaInfo{}, errors.New("what is at an address is fetched when the call is made")
+	}
+	return m.MediaOpener.OpenMedia(ctx, ref)
 }

@@ -97,7 +97,7 @@ func (s *Pricer) price(ctx context.Context, b runs.Bound) registry.Price {
 	ctx, cancel := context.WithTimeout(ctx, priceTimeout)
 	defer cancel()
 	price, err := pricer.Price(ctx, registry.Call{
-		UserID: b.Request.AccountID, Tool: b.Tool, Inputs: b.Inputs, Media: s.Config.Assets, Context: b.Request.Context, Budget: b.Request.Budget.Name, Group: b.Request.Group,
+		UserID: b.Request.AccountID, Tool: b.Tool, Inputs: b.Inputs, Media: stored{s.Config.Assets}, Context: b.Request.Context, Budget: b.Request.Budget.Name, Group: b.Request.Group,
 	})
 	if err != nil {
 		s.Log.WarnContext(ctx, "the provider named no price", "tool", b.Tool.ToolID, "error", err)

@@ -1,6 +1,9 @@
 package runner
 
 import (
+	"context"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/billing"
@@ -9,6 +12,17 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
 )
+
+// fetches are files that note which are opened.
+type fetches struct {
+	runs.Assets
+	opened []string
+}
+
+func (f *fetches) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	f.opened = append(f.opened, ref)
+	return f.Assets.OpenMedia(ctx, ref)
+}
 
 // TestWhereModelsGo has a model go to addresses that somebody else has named, and wait with all others.
 func TestWhereModelsGo(t *testing.T) {
@@ -19,7 +33,8 @@ func TestWhereModelsGo(t *testing.T) {
 		{Name: "query", Type: registry.TypeString}, {Name: "urls", Type: registry.TypeString, Multiple: true}, {Name: "picture", Type: registry.TypeImage},
 		{Name: "headers", Type: registry.TypeString, Schema: []byte(`{"type":"object"}`)},
 	}
-	h := newHouse(t, func(c *runs.Config) { c.SiteID = "our.example" }, fetch)
+	files := &fetches{}
+	h := newHouse(t, func(c *runs.Config) { c.SiteID, files.Assets, c.Assets = "our.example", c.Assets, files }, fetch)
 	h.provider.OnSubmit = func(c registry.Call, _ int) *runstest.Outcome {
 		answer := `{"items":["https://found.example/a?b=1\u0026c=2"]}`
 		if query, ok := c.Inputs["query"].(string); ok {
@@ -61,7 +76,16 @@ func TestWhereModelsGo(t *testing.T) {
 	waits("where a call has gone", asks(urls("https://shop.example/x")), false)
 	waits("what the person has said, in other letters", asks(urls("https://shop.example/X"), "https://shop.example/x"), true)
 	waits("what goes along", asks(map[string]any{"urls": []any{found}, "headers": map[string]any{"X-A": "please"}}, "please"), true)
+	h.provider.OnPreview = func(ctx context.Context, c registry.Call) (registry.Preview, error) {
+		if ref, ok := c.Inputs["picture"].(string); ok {
+			c.Media.OpenMedia(ctx, ref) // as a provider may that looks at what it is given
+		}
+		return registry.Preview{}, nil
+	}
 	waits("a picture elsewhere", asks(map[string]any{"picture": "https://evil.example/?secret"}), true)
+	if len(files.opened) > 0 {
+		t.Errorf("%s was fetched before anybody said so", files.opened)
+	}
 	waits("a picture of the house", asks(map[string]any{"picture": "https://our.example/files/x.png"}), false)
 	by := asks(urls("https://evil.example/?secret"))
 	by.Approval = runs.ApproveNothing
@@ -70,6 +94,9 @@ func TestWhereModelsGo(t *testing.T) {
 	other.AccountID = h.user(t, billing.Dollar)
 	waits("what somebody else has found", other, true)
 	held := waits("a call that is approved", asks(urls("https://new.example/")), true)
+	if err := held.NeedsApproval(); err == nil || !strings.Contains(err.Error(), "search first") {
+		t.Errorf("the model hears %v", err)
+	}
 	if _, err := h.ConfirmSummary(t.Context(), held.ID, user, held.Summary().Hash(), nil); err != nil {
 		t.Fatal(err)
 	}

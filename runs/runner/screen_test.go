@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/clocktest"
@@ -93,6 +94,32 @@ func TestCheck(t *testing.T) {
 	verdicts <- nil
 	if run := h.ends(t, h.accept(t, sing(user)).ID); run.Status != runs.StatusSucceeded || len(run.Outputs) == 0 {
 		t.Errorf("what is fine ended as %s, %+v", run.Status, run.Error)
+	}
+	h.wantBooksBalance(t)
+}
+
+// A result that is there is not lost while it is looked at: its time was for making it, and what a service made that is not asked twice is held on to.
+func TestCheckLosesNothing(t *testing.T) {
+	t.Parallel()
+	tool := perSecond()
+	tool.TimeoutMs = 200
+	c := &caller{usage: registry.Usage{RunTime: time.Second}}
+	looks, late := 0, false
+	h := newHouse(t, func(config *runs.Config) {
+		config.Providers = map[string]runs.Provider{"choir": {Caller: c}}
+		config.Check = func(ctx context.Context, run runs.Run) error {
+			if looks++; looks == 1 {
+				return errors.New("the database is away")
+			}
+			clocktest.Until(t, "its time is over", func() bool { return time.Since(*run.StartedAt) > 500*time.Millisecond })
+			late = true
+			return ctx.Err()
+		}
+	}, tool)
+	h.start(t)
+	run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID)
+	if run.Status != runs.StatusSucceeded || run.Cost == 0 || c.calls.Load() != 1 || looks != 2 || !late {
+		t.Errorf("%s for %s after %d calls and %d looks: %+v", run.Status, run.Cost, c.calls.Load(), looks, run.Error)
 	}
 	h.wantBooksBalance(t)
 }

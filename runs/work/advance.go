@@ -101,7 +101,7 @@ func (w *step) work(ctx context.Context) error {
 	for {
 		result, err := w.attempt(timed)
 		if err == nil {
-			return w.succeed(timed, result)
+			return w.succeed(ctx, timed, result)
 		}
 		if over := w.over(timed, err); over != nil {
 			return w.leave(ctx, over)

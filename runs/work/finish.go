@@ -49,15 +49,15 @@ func NewCloser(e *store.Env, st *store.Store, h *store.Hub, p *price.Pricer, w *
 	return s
 }
 
-// succeed stores the outputs and ends the run as succeeded, or as failed where an output that the tool
+// succeed stores the outputs in the run's time, and ends the run as succeeded, or as failed where an output that the tool
 // declares is missing (A11).
-func (w *step) succeed(ctx context.Context, result *registry.Result) error {
+func (w *step) succeed(ctx, timed context.Context, result *registry.Result) error {
 	if missing := missingOutput(w.r.Tool, result.Outputs); missing != "" {
 		return w.fail(ctx, registry.Say(registry.CodeBadOutput, said.BadOutput, "name", missing))
 	}
-	outputs, err := w.storeOutputs(ctx, result.Outputs)
+	outputs, err := w.storeOutputs(timed, result.Outputs)
 	if err != nil {
-		if over := w.over(ctx, err); over != nil {
+		if over := w.over(timed, err); over != nil {
 			return w.leave(context.WithoutCancel(ctx), over)
 		}
 		return w.fail(ctx, registry.AsError(err))
@@ -75,17 +75,31 @@ func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 	return w.commit(ctx, &f)
 }
 
-// check has the outputs looked at, where the house does so.
+// check has the outputs looked at, where the house does so. A result that can't be had again is held on to while the house is in trouble, and is
+// looked at to the end.
 func (w *step) check(ctx context.Context) error {
 	if w.s.Config.Check == nil {
 		return nil
 	}
-	err := w.s.Config.Check(ctx, w.r.Run)
-	var held *registry.Error
-	if err != nil && !errors.As(err, &held) {
-		return &ownError{fmt.Errorf("check the result of run %s: %w", w.r.ID, err)}
+	looking := ctx
+	if !w.repeatable() {
+		looking = context.WithoutCancel(ctx)
 	}
-	return err
+	for try := 1; ; try++ {
+		err := w.s.Config.Check(looking, w.r.Run)
+		var held *registry.Error
+		if err == nil || errors.As(err, &held) {
+			return err
+		}
+		err = &ownError{fmt.Errorf("check the result of run %s: %w", w.r.ID, err)}
+		if w.repeatable() || try == commitTries {
+			return err
+		}
+		w.log().WarnContext(ctx, "the result could not be checked, another try follows", "try", try, "error", err)
+		if w.s.Sleep(ctx, store.Backoff(w.s.Config.RetryBase, try, 10*time.Second)) != nil {
+			return err
+		}
+	}
 }
 
 // bill sets the receipt. When the bill itself goes wrong the user is not the one who pays for it.

@@ -26,15 +26,18 @@ type admission struct {
 // a limit there is nothing to ask.
 func (s *Writer) queueAdmission(batch *pgx.Batch, c *changes) admission {
 	asked := admission{first: make(map[[2]string]string), under: make(map[string]int)}
-	var accounts, keys, groupIDs []string
+	var accounts, keyed, keys, groupIDs []string
 	if s.Config.PerAccount > 0 {
 		for _, f := range c.finishes {
-			accounts, keys = append(accounts, f.Record.AccountID), append(keys, "")
+			accounts = append(accounts, f.Record.AccountID)
 		}
 	}
 	for _, a := range c.accepts {
+		if a.Idem != "" {
+			keyed, keys = append(keyed, a.Record.AccountID), append(keys, a.Idem)
+		}
 		if a.Idem != "" || s.Config.PerAccount > 0 || a.limited() {
-			accounts, keys = append(accounts, a.Record.AccountID), append(keys, a.Idem)
+			accounts = append(accounts, a.Record.AccountID)
 		}
 		groupIDs = append(groupIDs, groupsOf(&a.Record)...)
 	}
@@ -42,12 +45,16 @@ func (s *Writer) queueAdmission(batch *pgx.Batch, c *changes) admission {
 		return asked
 	}
 	batch.Queue(store.LockAccounts, slices.Concat(accounts, groupIDs))
-	batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
-		JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, accounts, keys).
-		Query(asked.readFirst)
-	batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
-		AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
-		Query(asked.readUnder)
+	if len(keys) > 0 {
+		batch.Queue(`SELECT r.account_id::text, r.idempotency_key, r.id::text FROM runs r
+			JOIN unnest($1::uuid[], $2::text[]) AS k (account, key) ON r.account_id = k.account AND r.idempotency_key = k.key`, keyed, keys).
+			Query(asked.readFirst)
+	}
+	if s.Config.PerAccount > 0 {
+		batch.Queue(`SELECT account_id::text, count(*) FROM runs WHERE account_id = ANY ($1::uuid[]) AND ended_at IS NULL
+			AND NOT waiting AND status <> 'awaiting_confirmation' GROUP BY account_id`, accounts).
+			Query(asked.readUnder)
+	}
 	asked.used = s.limiter.queueLimits(batch, c.accepts)
 	return asked
 }

@@ -160,9 +160,9 @@ func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
 	return used
 }
 
-// limited reports whether the request is from an account with limits, draws on a budget that has one, or may be paid by a group.
+// limited reports whether the request is from an account with limits of its runs, draws on a budget that has one, or may be paid by a group.
 func (a *Acceptance) limited() bool {
-	return a.Limits != (users.Limits{}) || a.Budget.Limit > 0 || choosesPayer(&a.Record)
+	return runs.Usage{Limits: a.Limits}.Bounds() || a.Budget.Limit > 0 || choosesPayer(&a.Record)
 }
 
 // admit refuses a request that its account's limits have no room for, and counts it otherwise. Where somebody else may pay, its price is

@@ -153,7 +153,7 @@ func (s *Limiter) Hold(ctx context.Context, tx pgx.Tx, r *store.Record) error {
 	}
 	used := s.newUsages()
 	party := ""
-	if limits != (users.Limits{}) || choosesPayer(r) {
+	if (runs.Usage{Limits: limits}).Bounds() || choosesPayer(r) {
 		if err := used.read(ctx, tx, r.AccountID, groupsOf(r)); err != nil {
 			return err
 		}

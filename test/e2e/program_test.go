@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	bench "github.com/signalbox/signalbox/test/bench/program"
 )
 
 // place holds what all tests share: the binary, and a DATA_DIR that has seen its first start.
@@ -69,7 +69,7 @@ func runTests(m *testing.M) int {
 
 // build makes the binary.
 func build(file string, race bool) (string, error) {
-	if err := dependOnSources("../.."); err != nil {
+	if err := bench.DependOnSources("../.."); err != nil {
 		return "", err
 	}
 	args := []string{"build", "-buildvcs=false", "-o", file}
@@ -81,20 +81,6 @@ func build(file string, race bool) (string, error) {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return file, nil
-}
-
-// dependOnSources lists all folders of the project, so that go test does not take a cached result for a
-// binary that has changed.
-func dependOnSources(root string) error {
-	return filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // somebody is at work
-		}
-		return err
-	})
 }
 
 // seed makes a DATA_DIR whose database is there and migrated.

@@ -19,6 +19,7 @@ import (
 
 // check counts what became of everything that was ordered, and prints it. Its errors tell what was lost, doubled or is wrong in the books.
 func (h *house) check(ctx context.Context, c *crowd, out io.Writer) error {
+	fmt.Fprintf(out, "rest took %v; missing last: %.300s\n", c.rested.Round(time.Millisecond), c.last)
 	return errors.Join(h.checkRuns(ctx, c, out), h.checkChats(ctx, c, out), h.checkOrders(ctx, c, out), h.checkBooks(ctx, out), h.tellProcesses(out))
 }
 
@@ -60,6 +61,7 @@ func (h *house) checkRuns(ctx context.Context, c *crowd, out io.Writer) error {
 func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
 	var commands, pictures, offers, refused, sorry, beside int
 	var why []string
+	var waited time.Duration
 	for _, p := range c.people {
 		succeeded, all, err := h.runsOf(ctx, p)
 		if err != nil {
@@ -72,6 +74,7 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			if a == nil {
 				continue // apologised for, or crowd.end says so
 			}
+			waited = max(waited, a.first.Sub(m.Date))
 			switch {
 			case a.pictures > 1:
 				wrong = errors.Join(wrong, fmt.Errorf("%v has %d results", m, a.pictures))
@@ -82,6 +85,7 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			if a.pictures+a.offers > 0 {
 				shown++
 				beside += len(a.texts)
+				why = append(why, a.texts...)
 			}
 			pictures, offers = pictures+a.pictures, offers+a.offers
 		}
@@ -91,7 +95,8 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 			wrong = errors.Join(wrong, fmt.Errorf("%d commands of %s became %d runs, %d of them succeeded and %d were shown", len(p.commands), p.user.Name(), all, succeeded, shown))
 		}
 	}
-	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not, %d apologies; %d texts stand beside a result\n", commands, pictures, offers, refused, sorry, beside)
+	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not, %d apologies; %d texts stand beside a result; the longest wait for a first answer was %v\n",
+		commands, pictures, offers, refused, sorry, beside, waited.Round(time.Millisecond))
 	for _, text := range why[:min(len(why), 3)] {
 		fmt.Fprintf(out, "  such as %.300s\n", text)
 	}
@@ -107,7 +112,9 @@ func (h *house) runsOf(ctx context.Context, p *person) (succeeded, all int, err 
 // checkOrders expects that each order is the run that it was answered with, that it was told of once, and that its picture can be had.
 func (h *house) checkOrders(ctx context.Context, c *crowd, out io.Writer) (wrong error) {
 	orders, repeats := 0, 0
+	var waited time.Duration
 	for _, k := range c.customers {
+		waited = max(waited, k.waited)
 		for once, id := range k.orders {
 			var known string
 			err := h.pool.QueryRow(ctx, `SELECT id::text FROM runs WHERE idempotency_key = $1`, "api:"+once).Scan(&known)
@@ -125,7 +132,8 @@ func (h *house) checkOrders(ctx context.Context, c *crowd, out io.Writer) (wrong
 			wrong = errors.Join(wrong, h.fetch(ctx, k, id))
 		}
 	}
-	fmt.Fprintf(out, "API: %d orders, each told of once; %d messages came again with the same id\n", orders, repeats)
+	fmt.Fprintf(out, "API: %d orders, each told of once; %d messages came again with the same id; the longest wait for the answer to an order was %v\n",
+		orders, repeats, waited.Round(time.Millisecond))
 	return wrong
 }
 

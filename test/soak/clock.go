@@ -21,9 +21,9 @@ import (
 // skewVariable is by how many seconds a process' clock is ahead, in programs of buildSkewed.
 const skewVariable = "SOAK_CLOCK_AHEAD"
 
-// skewed is the setting of a process' clock: that of every second one is ahead, or behind, by turns.
+// skewed is the setting of a process' clock: of four, that of the second is ahead, and that of the third behind.
 func skewed(by time.Duration, process int) string {
-	ahead := []time.Duration{0, by, 0, -by}[process%4]
+	ahead := []time.Duration{0, by, -by, 0}[process%4]
 	return skewVariable + "=" + strconv.Itoa(int(ahead/time.Second))
 }
 

@@ -31,7 +31,8 @@ type crowd struct {
 	busy      sync.WaitGroup
 	house     *house
 	pause     time.Duration
-	begun     time.Time
+	rested    time.Duration // how long the rest took
+	last      string        // what was missing last
 }
 
 type person struct {
@@ -45,6 +46,7 @@ type customer struct {
 	rng       *rand.Rand
 	hook      *httptest.Server
 	orders    map[string]string // the run that each key became
+	waited    time.Duration     // the longest until an order was answered
 
 	mu   sync.Mutex
 	told map[string]map[string]int // how often each message came that a run is over, by run and message
@@ -76,7 +78,6 @@ func newCrowd(ctx context.Context, h *house, pause time.Duration) (*crowd, error
 
 // begin has everybody order until ctx ends. What was begun then is brought to its end.
 func (c *crowd) begin(ctx context.Context) {
-	c.begun = time.Now()
 	for _, p := range c.people {
 		c.busy.Go(func() { p.write(ctx, c.house.telegram, c.pause) })
 	}
@@ -103,11 +104,12 @@ func (k *customer) order(ctx context.Context, at []*process, pause time.Duration
 	again := time.NewTicker(pause)
 	end, _ := ctx.Deadline()
 	for n := 0; ctx.Err() == nil; n++ {
-		once := fmt.Sprintf("%s-%d", k.name, n)
+		once, begun := fmt.Sprintf("%s-%d", k.name, n), time.Now()
 		for k.orders[once] = ""; k.orders[once] == "" && time.Now().Before(end.Add(rest)); { // one that is never answered is lost
 			<-again.C
 			k.orders[once] = k.place(at[k.rng.IntN(len(at))], once, 64+n%64)
 		}
+		k.waited = max(k.waited, time.Since(begun))
 	}
 }
 
@@ -150,12 +152,14 @@ func (k *customer) untold() (runs []string) {
 
 // end waits until everybody has all answers, and says what is missing where that takes too long.
 func (c *crowd) end(ctx context.Context) error {
+	stopped := time.Now()
 	c.busy.Wait()
 	for again := time.NewTicker(200 * time.Millisecond); ; {
 		missing, err := c.missing(ctx)
-		if err != nil || missing == "" {
+		if c.rested = time.Since(stopped); err != nil || missing == "" {
 			return err
 		}
+		c.last = missing
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -190,6 +194,7 @@ type answers struct {
 	offers   int // to show a result that may have been shown
 	texts    []string
 	waits    bool // a text says that the run goes on
+	first    time.Time
 }
 
 // unanswered are the commands that something is still to come of. An apology that nothing could be shown for quotes no command in a chat of two.
@@ -222,7 +227,7 @@ func answersIn(tg *telegramtest.Server, chat *telegramtest.Chat) map[int]*answer
 		}
 		a := all[m.ReplyTo]
 		if a == nil {
-			a = &answers{}
+			a = &answers{first: m.Date}
 			all[m.ReplyTo] = a
 		}
 		_, offer := m.Button("Show")

@@ -24,15 +24,18 @@ const (
 	lasting = 6 * time.Second
 )
 
-// hurt does random harm until ctx ends, and mends everything then.
-func (h *house) hurt(ctx context.Context, out io.Writer) {
+// hurt does the harm of the plan, or what is random until ctx ends, and mends everything then.
+func (h *house) hurt(ctx context.Context, plan []string, out io.Writer) {
 	defer h.mend()
 	harms := h.harms()
 	names := slices.Sorted(maps.Keys(harms))
 	count := map[string]int{}
-	for told := time.Now(); h.pass(ctx, atMost); {
+	for n, told := 0, time.Now(); (n < len(plan) || plan == nil) && h.pass(ctx, atMost); n++ {
 		name := names[h.rng.IntN(len(names))]
-		if h.rng.IntN(2) == 0 { // whatever else is wrong
+		switch {
+		case plan != nil:
+			name = plan[n]
+		case h.rng.IntN(2) == 0: // whatever else is wrong
 			name = "process killed"
 		}
 		count[name]++

@@ -36,6 +36,8 @@ type house struct {
 	server    *postgres.Server
 	pool      *pgxpool.Pool // straight to the database
 	processes []*process
+	now       string // the built program
+	before    string // that of the version before, of -upgrade
 	telegram  *telegramtest.Server
 	engines   []*comfytest.Server
 	files     *buckettest.Store
@@ -60,9 +62,15 @@ func newHouse(ctx context.Context, t testing.TB, o options, out io.Writer) (h *h
 	if h.dir, err = program.Folder("sbsoak"); err != nil {
 		return h, err
 	}
-	binary, err := build(ctx, o, h.dir)
-	if err != nil {
+	if h.now, err = build(ctx, o, h.dir); err != nil {
 		return h, err
+	}
+	first := h.now
+	if o.upgrade {
+		if h.before, err = buildBefore(ctx, o, h.dir, out); err != nil {
+			return h, err
+		}
+		first = h.before
 	}
 	if h.server, err = postgres.Start(ctx, postgres.Config{Dir: filepath.Join(h.dir, "postgres"), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return h, err
@@ -75,7 +83,7 @@ func newHouse(ctx context.Context, t testing.TB, o options, out io.Writer) (h *h
 		return h, err
 	}
 	for i := range o.processes {
-		if err := h.add(ctx, binary, env, skewed(o.skew, i)); err != nil {
+		if err := h.add(ctx, first, env, skewed(o.skew, i)); err != nil {
 			return h, err
 		}
 	}
@@ -132,6 +140,7 @@ type process struct {
 	database *link
 
 	mu     sync.Mutex
+	next   string    // the binary of the next start
 	killed time.Time // not zero: by us, and not ready again since
 	took   []time.Duration
 	ended  []string // the last words of those that ended by themselves
@@ -151,7 +160,7 @@ func (h *house) add(ctx context.Context, binary string, env []string, more ...st
 		return err
 	}
 	n := len(h.processes)
-	p := &process{database: database, Process: &program.Process{Binary: binary, Dir: filepath.Join(h.dir, fmt.Sprint("process", n)), Address: address}}
+	p := &process{database: database, next: binary, Process: &program.Process{Dir: filepath.Join(h.dir, fmt.Sprint("process", n)), Address: address}}
 	p.Env = append(append(env, "DATABASE_URL=postgres://"+dsn.User.Username()+"@"+database.address()+dsn.Path+"?sslmode=disable"), more...)
 	h.processes = append(h.processes, p)
 	h.alive.Go(func() { p.keep(ctx) })
@@ -163,6 +172,7 @@ func (h *house) add(ctx context.Context, binary string, env []string, more ...st
 // keep starts the process again and again.
 func (p *process) keep(ctx context.Context) {
 	for ctx.Err() == nil {
+		p.Binary = p.nextBinary()
 		over, err := p.Start()
 		if err != nil {
 			p.note(err.Error())
@@ -175,7 +185,7 @@ func (p *process) keep(ctx context.Context) {
 			_ = p.Stop() // it may just have been killed
 			return
 		}
-		if !p.wasKilled() {
+		if !p.wasKilled() && p.nextBinary() == p.Binary {
 			p.note(p.Log())
 		}
 	}
@@ -185,6 +195,12 @@ func (p *process) wasKilled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.killed.IsZero()
+}
+
+func (p *process) nextBinary() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next
 }
 
 func (p *process) note(words string) {

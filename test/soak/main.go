@@ -5,6 +5,10 @@
 // doubled, the books must be exact, and a process that lived through all of it must need no more than it did at first.
 //
 //	go run ./test/soak [-for 30m] [-processes 4] [-skew 2m] [-pause 700ms] [-seed 1]
+//	go run ./test/soak -upgrade [-before REF] [-processes 4]
+//
+// With -upgrade the house is one of the version before, and goes over to this one, back, and there for good, process by process: two neighbouring
+// versions work on one database. Killed are processes only; the database may have refused nothing, and has the schema of a new one in the end.
 //
 // It is called from the project's root, and builds the program, for -skew with a clock that is off (see clock.go). Telegram, the engines and the store of files are the strict simulators
 // of the tests, in this process.
@@ -32,8 +36,13 @@ func main() {
 	flag.DurationVar(&o.skew, "skew", 2*time.Minute, "how far the clocks of every other process are off; 0 builds the program as it is")
 	flag.DurationVar(&o.pause, "pause", 700*time.Millisecond, "between two orders of one person or program")
 	flag.StringVar(&o.program, "program", "", "the built program, with a clock that is off by -skew; empty: it is built")
+	flag.BoolVar(&o.upgrade, "upgrade", false, "from the version before to this one, instead of the other harm")
+	flag.StringVar(&o.before, "before", "", "the version before, as git names it; empty: the newest tag, or before the newest change of the schema")
 	flag.Uint64Var(&o.seed, "seed", o.seed, "of what is random")
 	flag.Parse()
+	if o.upgrade {
+		o.skew = 0 // versions differ, and clocks do not
+	}
 	if o.processes < 2 {
 		fmt.Fprintln(os.Stderr, "soak: -processes: want 2 or more, the first is never killed")
 		os.Exit(2)
@@ -52,6 +61,9 @@ type options struct {
 	skew      time.Duration
 	pause     time.Duration
 	seed      uint64
+	upgrade   bool
+	before    string
+	plan      []string // the harm that is done, after which the load ends; nil: random harm for all of length
 }
 
 // run soaks inside a benchmark, since the simulators belong to tests.
@@ -85,16 +97,22 @@ func soak(ctx context.Context, t testing.TB, o options, out io.Writer) (err erro
 	loading, stop := context.WithTimeout(ctx, o.length)
 	defer stop()
 	crowd.begin(loading)
-	watched := watch(loading, h.processes[0])
-	h.hurt(loading, out)
-	<-loading.Done()
-	if err := ctx.Err(); err != nil {
-		return err
+	last := func(ctx context.Context) error { return h.checkUpgraded(ctx, out) }
+	if o.upgrade {
+		err = h.upgrade(loading, out)
+	} else {
+		watched := watch(loading, h.processes[0])
+		h.hurt(loading, o.plan, out)
+		last = func(context.Context) error { return watched.check(out) }
+	}
+	stop()
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return errors.Join(err, h.said())
 	}
 	ending, cancel := context.WithTimeout(ctx, rest)
 	defer cancel()
 	if err := crowd.end(ending); err != nil {
 		return errors.Join(err, h.check(ctx, crowd, out), h.said())
 	}
-	return errors.Join(h.check(ctx, crowd, out), watched.check(out), h.violations())
+	return errors.Join(h.check(ctx, crowd, out), last(ctx), h.violations())
 }

@@ -26,11 +26,12 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/tag"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
-	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -158,12 +159,12 @@ func (c *Config) checkAddresses(p *problems) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
 		if ok {
-			tags, err := comfy.ReadTags(u)
+			tags, err := tag.Read(u)
 			if err != nil {
 				p.add(fmt.Errorf("COMFYUI_URLS: %w", err))
 			}
-			if wake := comfy.WakeOf(tags); wake != "" {
-				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(wake)
+			if tags.Wake != "" {
+				err = outbound.NewHooks(List(c.OutboundAllow), time.Minute).Check(tags.Wake)
 				p.unless(err == nil, "COMFYUI_URLS", "wake= of "+comfy.EngineName(u), "an https:// address at a public host, or at one of OUTBOUND_ALLOW, without a name and password")
 			}
 		}
@@ -276,7 +277,7 @@ func (c *Config) checkDiscord(p *problems) {
 }
 
 func (c *Config) checkMoney(p *problems) {
-	rate, err := registry.ParseDecimal(json.Number(c.ComfyUIUSDPerSecond))
+	rate, err := decimal.Parse(json.Number(c.ComfyUIUSDPerSecond))
 	p.unless(err == nil && rate.Sign() >= 0, "COMFYUI_USD_PER_SECOND", c.ComfyUIUSDPerSecond, "a decimal number of US dollars, for example 0.000337")
 	c.Points, err = billing.ParsePoints(c.PointUSD)
 	p.unless(err == nil, "POINT_USD", c.PointUSD, "a decimal number of US dollars above zero, for example 0.000337")

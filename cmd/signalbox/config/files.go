@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/tag"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/payments"
@@ -50,8 +51,8 @@ func (c *Config) RateCard() (billing.RateCard, error) {
 // ByMachine tells whether seconds cost what the machine that ran costs: by its kind of GPU, or by the rate of an engine.
 func (c *Config) ByMachine() bool {
 	return c.GPURatesFile != "" || slices.ContainsFunc(c.Engines, func(u *url.URL) bool {
-		tags, _ := comfy.ReadTags(u) // which were checked
-		return comfy.RateOf(tags) != ""
+		tags, _ := tag.Read(u) // which were checked
+		return tags.Rate != ""
 	})
 }
 
@@ -159,8 +160,8 @@ func (c *Config) EngineHeaders() (map[string]http.Header, error) {
 
 // wakeOf is the address that wakes a server; empty: it has none.
 func (c *Config) wakeOf(u *url.URL) string {
-	tags, _ := comfy.ReadTags(u) // which were checked
-	return comfy.WakeOf(tags)
+	tags, _ := tag.Read(u) // which were checked
+	return tags.Wake
 }
 
 // Wakes reports whether there are servers that can be woken.

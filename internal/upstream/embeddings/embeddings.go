@@ -15,9 +15,10 @@ import (
 
 // Bounds of one request.
 const (
-	timeout  = 60 * time.Second
-	limit    = 64 << 20 // bytes of an answer
-	maxBytes = 24_000   // of one text, which is cut: models take some 8000 tokens
+	timeout    = 60 * time.Second
+	askTimeout = 3 * time.Second
+	limit      = 64 << 20 // bytes of an answer
+	maxBytes   = 24_000   // of one text, which is cut: models take some 8000 tokens
 )
 
 // Config is the service and its model; URL and Model are required.
@@ -36,7 +37,7 @@ type Client struct {
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Client, error) {
-	c := upstream.Config{Name: "the embeddings service", BaseURL: cfg.URL, HTTP: cfg.HTTP, Timeout: timeout, Limit: limit}
+	c := upstream.Config{Name: "the embeddings service", BaseURL: cfg.URL, HTTP: cfg.HTTP, Limit: limit}
 	if cfg.Key != "" {
 		c.Secrets = []string{cfg.Key}
 		c.Authorize = func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cfg.Key) }
@@ -66,12 +67,25 @@ type answer struct {
 
 // Embed gives a vector of length 1 for each text.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return c.embed(ctx, texts, timeout)
+}
+
+// Ask is Embed of a text for which somebody waits. A service that takes longer several times is left alone for a while.
+func (c *Client) Ask(ctx context.Context, text string) ([]float32, error) {
+	made, err := c.embed(ctx, []string{text}, askTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+func (c *Client) embed(ctx context.Context, texts []string, within time.Duration) ([][]float32, error) {
 	input := make([]string, len(texts))
 	for i, text := range texts {
 		input[i] = strings.ToValidUTF8(text[:min(len(text), maxBytes)], "")
 	}
 	res, err := c.api.Do(ctx, upstream.Request{
-		Method: http.MethodPost, Path: "/embeddings", JSON: request{c.model, input, "float"}, Repeatable: true,
+		Method: http.MethodPost, Path: "/embeddings", JSON: request{c.model, input, "float"}, Repeatable: true, Within: within,
 	})
 	if err != nil {
 		return nil, err

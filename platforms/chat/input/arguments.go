@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -305,7 +306,7 @@ func nearestField(schema registry.InputSchema, word string) string {
 	for i, f := range schema {
 		candidates[i] = OptionName(f.Name)
 	}
-	return registry.Nearest(OptionName(word), candidates)
+	return edit.Nearest(OptionName(word), candidates)
 }
 
 // MistakenFor gives the input's name that a word is so near to that it can hardly be meant as text: one slip

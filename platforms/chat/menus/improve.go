@@ -149,12 +149,12 @@ func PressStyle(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) erro
 		return err
 	}
 	field, _ := tool.InputSchema.Get(k.State.Fields[0])
-	p := prompt{text: said(k), tool: tool, input: field, run: k.State.Run}
+	p := prompt{text: given(k), tool: tool, input: field, run: k.State.Run}
 	return showBetter(ctx, t, t.In.Message, p, styles[n].Add(p.text))
 }
 
-// said are the words as the person had them.
-func said(k store.Keyboard) string {
+// given are the words as the person had them.
+func given(k store.Keyboard) string {
 	if len(k.State.Values) == 0 {
 		return ""
 	}
@@ -188,7 +188,7 @@ func PressBetter(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 // PressMine keeps the prompt as it was.
 func PressMine(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	if k.State.Run == "" {
-		return offerChosen(ctx, t, k, said(k))
+		return offerChosen(ctx, t, k, given(k))
 	}
 	if err := t.Acknowledge(ctx); err != nil {
 		return err

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -138,23 +140,27 @@ func sendOriginal(ctx context.Context, t *turn.Turn, run runs.Run, i int) error 
 // PressDelete deletes a run with its files and removes it from the chat, for its requester. An admin removes what is shown
 // here, as does anybody who removes one picture of a set that was shown by itself; the run stays in the requester's history.
 func PressDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
-	said, part := "press.deleted", k.State.Of > 0
+	note, part := "press.deleted", k.State.Of > 0
 	if part || !t.Owns(ctx, k) {
-		said = "press.deletedHere"
+		note = "press.deletedHere"
 	}
-	if err := t.Note(ctx, said); err != nil {
+	if err := t.Note(ctx, note); err != nil {
 		return err
 	}
+	stays := false
 	for _, ref := range append(k.State.Refs, t.In.Message) {
-		if err := t.Out.Delete(ctx, ref); err != nil {
+		err := t.Out.Adapter.Delete(ctx, ref)
+		if stays = stays || errors.Is(err, chat.ErrKept); err != nil && !errors.Is(err, chat.ErrKept) {
 			return fmt.Errorf("delete a result: %w", err)
 		}
 	}
-	if part || !t.Owns(ctx, k) || k.State.Run == "" {
-		return nil
+	if !part && t.Owns(ctx, k) && k.State.Run != "" {
+		if err := t.Services.Runs.Delete(ctx, k.State.Run, t.Account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
+			return err
+		}
 	}
-	if err := t.Services.Runs.Delete(ctx, k.State.Run, t.Account.ID); err != nil && !errors.Is(err, runs.ErrNotFound) {
-		return err
+	if stays {
+		return t.Aside().Refused(ctx, registry.Say(registry.CodeUnavailable, said.MessagesStay))
 	}
 	return nil
 }
@@ -240,4 +246,12 @@ func OfferMissed(ctx context.Context, t *turn.Turn) error {
 		return errors.Join(err, t.Services.Store.Deliveries.Unoffer(context.WithoutCancel(ctx), ids))
 	}
 	return nil
+}
+
+// PressReceipt tells anyone who pressed exactly what a run cost, how that comes about, and the code under which support finds it.
+func PressReceipt(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error {
+		text := chat.Lines(chat.Plain(run.Tool.DisplayName), t.Say.Receipt(run), t.Say.Text("support.code", "code", show.SupportCode(run.ID)))
+		return t.Answer(ctx, text.String(), true)
+	})
 }

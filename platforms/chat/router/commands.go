@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/chains"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -202,11 +203,11 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 		}
 	}
 	// Asking a platform who is an admin takes a request: only where one of their commands may be meant.
-	if t.In.Chat.Kind != chat.ChatPrivate && registry.Nearest(typed, admins) != "" && t.ByAdmin(ctx) {
+	if t.In.Chat.Kind != chat.ChatPrivate && edit.Nearest(typed, admins) != "" && t.ByAdmin(ctx) {
 		own = append(own, admins...)
 	}
 	var near []string
-	if n := registry.Nearest(typed, own); n != "" {
+	if n := edit.Nearest(typed, own); n != "" {
 		near = append(near, "/"+n)
 	}
 	for _, s := range t.Tools.Suggest(typed) {

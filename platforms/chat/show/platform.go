@@ -55,6 +55,15 @@ func (s *Platform) Change(ctx context.Context, ref chat.MessageRef, m chat.Messa
 	return changed, err
 }
 
+// Delete removes an own message as far as the platform does. Where people have to know that it stays, the Adapter is asked.
+func (s *Platform) Delete(ctx context.Context, ref chat.MessageRef) error {
+	err := s.Adapter.Delete(ctx, ref)
+	if errors.Is(err, chat.ErrKept) {
+		return nil
+	}
+	return err
+}
+
 // Fit cuts a message to the platform's limits and leaves out what it can't show.
 func (s *Platform) Fit(m chat.Message) chat.Message {
 	limit := s.Caps.TextLimit

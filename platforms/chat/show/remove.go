@@ -41,7 +41,7 @@ func (d *Deliverer) remove(ctx context.Context, run runs.Run, output int, only s
 			if on == nil || only != "" && ref.Chat != only {
 				continue
 			}
-			if gone := on.Delete(ctx, ref); gone != nil {
+			if gone := on.Adapter.Delete(ctx, ref); gone != nil {
 				err = errors.Join(err, fmt.Errorf("delete a message: %w", gone))
 			}
 		}

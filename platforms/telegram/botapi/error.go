@@ -59,8 +59,10 @@ const (
 	EditGone
 	// HasMedia: the message to edit carries media; edit its caption.
 	HasMedia
-	// DeleteGone: the message to delete is gone or cannot be deleted; nothing to do.
+	// DeleteGone: the message to delete is gone; nothing to do.
 	DeleteGone
+	// DeleteKept: the message is too old to be deleted by a bot, or not its own to delete; people have to.
+	DeleteKept
 	// ReplyGone: the message to be replied to is gone; send without.
 	ReplyGone
 	// ThreadNotFound: the topic is gone; send without a thread.
@@ -104,7 +106,7 @@ var texts = []struct {
 	{"message_id_invalid", EditGone},
 	{"there is no text in the message to edit", HasMedia},
 	{"message to delete not found", DeleteGone},
-	{"message can't be deleted", DeleteGone},
+	{"message can't be deleted", DeleteKept},
 	{"message to be replied not found", ReplyGone},
 	{"replied message not found", ReplyGone},
 	{"message thread not found", ThreadNotFound},

@@ -92,18 +92,15 @@ func (a *starting) startCall(w http.ResponseWriter, r *http.Request, who users.A
 	if refusal := t.Refusal(request.Audience(who)); refusal != nil {
 		return runs.Run{}, refusal
 	}
-	asked := runs.Request{AccountID: who.ID, ToolID: t.ToolID, Origin: runs.Origin{Platform: "api"}, Audience: request.Audience(who), Context: request.Context(r), Quote: r.Header.Get(request.QuoteHeader)}
-	if door.ByAgent(r.Context()) {
-		asked.Approval = runs.ApproveWrites
-	}
 	v, err := a.reader.Inputs(w, r, who, t)
 	if err == nil {
-		err = a.reader.Settle(r.Context(), who, t, v)
+		err = a.reader.Settle(r, who, t, v)
 	}
 	if err != nil {
 		return runs.Run{}, err
 	}
-	asked.Values = v
+	asked := requestOf(r, who, t, v)
+	asked.Origin, asked.Quote = runs.Origin{Platform: "api"}, r.Header.Get(request.QuoteHeader)
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		if err := checkIdempotencyKey(key); err != nil {
 			return runs.Run{}, err
@@ -117,6 +114,15 @@ func (a *starting) startCall(w http.ResponseWriter, r *http.Request, who users.A
 		}
 	}
 	return run, err
+}
+
+// requestOf is what a request asks of a tool.
+func requestOf(r *http.Request, who users.Account, t registry.Tool, v request.Values) runs.Request {
+	asked := runs.Request{AccountID: who.ID, ToolID: t.ToolID, Values: v, Audience: request.Audience(who), Context: request.Context(r)}
+	if request.ByModel(r) {
+		asked.Approval = runs.ApproveWrites
+	}
+	return asked
 }
 
 // checkRepeat refuses a key that was used for another request: answering with the run of that one would
@@ -148,7 +154,7 @@ func (a *starting) quote(w http.ResponseWriter, r *http.Request, who users.Accou
 	if err != nil {
 		return err
 	}
-	bound, err := a.runs.Bind(r.Context(), runs.Request{AccountID: who.ID, ToolID: t.ToolID, Values: v, Audience: request.Audience(who)})
+	bound, err := a.runs.Bind(r.Context(), requestOf(r, who, *t, v))
 	if err != nil {
 		return err
 	}

@@ -142,6 +142,9 @@ func (e *unaskedError) Error() string {
 	if e.at != "" {
 		return e.tool + " (" + e.price + ") waits until the key's owner confirms it at " + e.at
 	}
+	if e.approval.Elsewhere {
+		return e.tool + ": " + e.approval.Error() + ", and this client can't ask"
+	}
 	return e.tool + " (" + e.price + ") must be confirmed by a person, and this client can't ask one; use a client with elicitation, or for what only costs money a key with a spending limit"
 }
 

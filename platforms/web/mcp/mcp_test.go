@@ -830,6 +830,17 @@ func TestPreview(t *testing.T) {
 			t.Error(textOf(result))
 		}
 	})
+	t.Run("a client that can't ask hears why a call that goes outside is refused, and what to do", func(t *testing.T) {
+		h.tools.Set(registrytest.Tool("fetch", func(t *registry.Tool) {
+			t.CommandName, t.CostingModel, t.Capability, t.Reaches = "", nil, registry.CapabilityRead, []string{"prompt"}
+		}))
+		if _, err := h.reg.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if result := call(t, h.connect(t, versions[0], key, sdk.ClientOptions{}), "fetch", prompt("https://new.example/")); !result.IsError || !strings.Contains(textOf(result), "search first") {
+			t.Error(textOf(result))
+		}
+	})
 }
 
 func TestApproval(t *testing.T) {

@@ -131,7 +131,7 @@ func (s *Server) follow() {
 // caller is whose key a request came with.
 type caller struct {
 	account users.Account
-	budget  runs.Budget // zero: the key has no spending limit
+	budget  runs.Budget // that of the key, see door.Budget
 	agent   bool        // the key is an agent's
 	base    string      // the address under which the caller reaches us
 	voice   i18n.Voice  // speaks the caller's language, in what a person reads

@@ -124,7 +124,7 @@ func (s server) plan(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if len(key) > maxKey {
 		return registry.Errorf(registry.CodeInvalidInput, "Idempotency-Key: expected at most %d bytes", maxKey)
 	}
-	if err := s.settle(r.Context(), a, draft); err != nil {
+	if err := s.settle(r, a, draft); err != nil {
 		return err
 	}
 	draft.Budget = s.Budget(r.Context()).Name
@@ -138,14 +138,14 @@ func (s server) plan(w http.ResponseWriter, r *http.Request, a users.Account) er
 }
 
 // settle fetches the files that legs name, so that they are what was shown.
-func (s server) settle(ctx context.Context, a users.Account, d missions.Draft) error {
+func (s server) settle(r *http.Request, a users.Account, d missions.Draft) error {
 	for i, leg := range d.Legs {
 		tool, known := s.Registry.Snapshot().Resolve(leg.Tool)
 		if !known || len(leg.Inputs) == 0 {
 			continue // said by Plan
 		}
 		v := request.Values{runs.FromArgument: leg.Inputs}
-		if err := s.Files.Settle(ctx, a, *tool, v); err != nil {
+		if err := s.Files.Settle(r, a, *tool, v); err != nil {
 			return fmt.Errorf("leg %d: %w", i+1, err)
 		}
 		d.Legs[i].Inputs = v[runs.FromArgument]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
@@ -62,10 +63,10 @@ func priceOf(v i18n.Voice, t registry.Tool) string {
 		return v.Line("web.price.free")
 	}
 	text := rateOf(v, *m)
-	if least, err := billing.ParseUSD(registry.PlainDecimal(m.MinimumUSD)); m.MinimumUSD != "" && err == nil {
+	if least, err := billing.ParseUSD(decimal.Plain(m.MinimumUSD)); m.MinimumUSD != "" && err == nil {
 		text += ", " + v.Line("web.price.least", "amount", v.AtMost(least))
 	}
-	if rate, err := billing.ParseUSD(registry.PlainDecimal(m.Rate)); err == nil && m.Unit == registry.UnitRequest {
+	if rate, err := billing.ParseUSD(decimal.Plain(m.Rate)); err == nil && m.Unit == registry.UnitRequest {
 		text = joined(text, v.ForADollar(rate, words.Makes(t)))
 	}
 	return text
@@ -73,13 +74,13 @@ func priceOf(v i18n.Voice, t registry.Tool) string {
 
 // rateOf says what a unit costs, or who says so.
 func rateOf(v i18n.Voice, m registry.CostingModel) string {
-	if rate, err := billing.ParseUSD(registry.PlainDecimal(m.Rate)); m.UpTo && err == nil {
+	if rate, err := billing.ParseUSD(decimal.Plain(m.Rate)); m.UpTo && err == nil {
 		return v.Line("web.price.upTo", "amount", v.AtMost(rate))
 	}
 	if m.RateSource == registry.RateAPI {
 		return v.Line("web.price.provider")
 	}
-	text := v.Rate(registry.PlainDecimal(m.Rate), string(m.Unit))
+	text := v.Rate(decimal.Plain(m.Rate), string(m.Unit))
 	if m.RateSource == registry.RateMachine {
 		return v.Line("web.price.machine", "rate", text)
 	}

@@ -2,11 +2,11 @@ package request
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -17,16 +17,16 @@ const fetchTime = 30 * time.Second
 
 // Settle makes sure that the files which a request names are there before a run is taken on: a reference
 // must be known, and what is behind an address is fetched and stored. So anyone who asks hears of a bad one at
-// once, and the run does not change when the address's file does. What an agent's key names stays an address: where it may go is decided with the run.
-func (d Reader) Settle(ctx context.Context, a users.Account, t registry.Tool, v Values) error {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+// once, and the run does not change when the address's file does. What a model names stays an address: where it may go is decided with the run.
+func (d Reader) Settle(r *http.Request, a users.Account, t registry.Tool, v Values) error {
+	ctx, cancel := context.WithTimeout(r.Context(), fetchTime)
 	defer cancel()
 	for name, value := range v[runs.FromArgument] {
 		f, known := t.InputSchema.Get(name)
 		if !known || !f.Type.IsMedia() {
 			continue
 		}
-		settled, err := d.settleValue(ctx, a, f, value)
+		settled, err := d.settleValue(ctx, a, f, value, ByModel(r))
 		if err != nil {
 			return err
 		}
@@ -35,17 +35,17 @@ func (d Reader) Settle(ctx context.Context, a users.Account, t registry.Tool, v 
 	return nil
 }
 
-func (d Reader) settleValue(ctx context.Context, a users.Account, f registry.InputField, value any) (any, error) {
+func (d Reader) settleValue(ctx context.Context, a users.Account, f registry.InputField, value any, byModel bool) (any, error) {
 	switch v := value.(type) {
 	case string:
-		return d.settleRef(ctx, a, f, strings.TrimSpace(v))
+		return d.settleRef(ctx, a, f, strings.TrimSpace(v), byModel)
 	case []any:
 		if len(v) > registry.MaxListLength {
 			return v, nil // Bind refuses it
 		}
 		out := make([]any, len(v))
 		for i, item := range v {
-			settled, err := d.settleValue(ctx, a, f, item)
+			settled, err := d.settleValue(ctx, a, f, item, byModel)
 			if err != nil {
 				return nil, err
 			}
@@ -56,12 +56,12 @@ func (d Reader) settleValue(ctx context.Context, a users.Account, f registry.Inp
 	return value, nil // Bind refuses it
 }
 
-func (d Reader) settleRef(ctx context.Context, a users.Account, f registry.InputField, ref string) (any, error) {
+func (d Reader) settleRef(ctx context.Context, a users.Account, f registry.InputField, ref string, byModel bool) (any, error) {
 	address, isAddress := webAddress(ref)
 	if !isAddress && !registry.IsMediaRef(ref) {
 		return ref, nil // Bind refuses it
 	}
-	if isAddress && door.ByAgent(ctx) {
+	if isAddress && byModel {
 		return ref, nil
 	}
 	content, info, err := d.Media.OpenMedia(ctx, ref)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -44,15 +45,15 @@ func (c Callers) Accept(ctx context.Context, a users.Account, request runs.Reque
 		return runs.Run{}, err
 	}
 	request.Budget = door.Budget(ctx)
-	if byModel(request) {
+	if request.Approval != runs.ApproveNothing {
 		return c.Runs.Ask(ctx, request)
 	}
 	return c.Runs.Accept(ctx, request)
 }
 
-// byModel reports whether a model asks, not a person or a program of theirs: what changes something waits for its owner's approval.
-func byModel(r runs.Request) bool {
-	return r.Context.PlannerProvider != "" || r.Approval != runs.ApproveNothing
+// ByModel reports whether a model asks, not a person or a program of theirs: what changes something waits for its owner's approval.
+func ByModel(r *http.Request) bool {
+	return Context(r).PlannerProvider != "" || door.ByAgent(r.Context())
 }
 
 // Own finds a run of this account; the runs of others do not exist for it, unless it is an operator's.
@@ -110,8 +111,8 @@ func CheckFilter(f runs.Filter) error {
 func SameValue(a, b any) bool {
 	na, isNumber := a.(json.Number)
 	if nb, ok := b.(json.Number); ok && isNumber {
-		ra, errA := registry.ParseDecimal(na)
-		rb, errB := registry.ParseDecimal(nb)
+		ra, errA := decimal.Parse(na)
+		rb, errB := decimal.Parse(nb)
 		return errA == nil && errB == nil && ra.Cmp(rb) == 0
 	}
 	ja, errA := json.Marshal(a)

@@ -24,7 +24,7 @@ type Address struct {
 // Line is the line of a text, from 1, where a byte stands.
 func Line(source string, at int) int { return 1 + strings.Count(source[:at], "\n") }
 
-var parse = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+var parse = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote), Bounds).Parser()
 
 // Addresses lists the addresses of a text in their order. What stands in code is none, and neither is an address that is its own text.
 func Addresses(source string) []Address {

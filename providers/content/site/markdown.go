@@ -18,6 +18,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/signalbox/signalbox/providers/content/layout"
+	"github.com/signalbox/signalbox/providers/content/markdown"
 	"github.com/signalbox/signalbox/providers/content/store"
 )
 
@@ -39,7 +40,7 @@ func (v *view) Markdown(source string) template.HTML {
 		return ""
 	}
 	md := goldmark.New(
-		goldmark.WithExtensions(extension.GFM, extension.Footnote),
+		goldmark.WithExtensions(extension.GFM, extension.Footnote), markdown.Bounds,
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(lower{}, 100))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(images{v}, 100))),
 	)
@@ -128,6 +129,9 @@ func plainText(n ast.Node, source []byte) []byte {
 // excerptLength is how many characters of a text stand for it where it has no excerpt.
 const excerptLength = 180
 
+// plainParser reads texts for what they say.
+var plainParser = goldmark.New(markdown.Bounds).Parser()
+
 // excerpt is what lists show of an entry.
 func excerpt(e store.Entry) string {
 	if e.Excerpt != "" {
@@ -135,7 +139,7 @@ func excerpt(e store.Entry) string {
 	}
 	body, _ := e.Content["body"].(string)
 	source := []byte(body)
-	document := goldmark.DefaultParser().Parse(text.NewReader(source))
+	document := plainParser.Parse(text.NewReader(source))
 	for n := document.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.Kind() != ast.KindParagraph {
 			continue

@@ -132,7 +132,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case first == "preview" && below != "":
 		s.preview(w, r, below)
 	case first == "card" && s.cfg.Card != nil && strings.HasSuffix(below, ".png"):
-		s.answer(w, r, path, func(ctx context.Context, v *view) (*page, error) {
+		r = r.WithContext(r.Context()) // a copy
+		r.URL = &url.URL{Path: r.URL.Path}
+		s.answer(w, r, path, func(ctx context.Context, v *view) (*page, error) { // whatever stands behind a ?, or it is drawn again each time
 			return v.card(ctx, strings.TrimSuffix(below, ".png"), r)
 		})
 	case path == "search":

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -238,7 +239,14 @@ func drawsCards(c *site.Config) {
 
 func TestCards(t *testing.T) {
 	t.Parallel()
-	p := newPublic(t, drawsCards)
+	var drawn atomic.Int64
+	p := newPublic(t, drawsCards, func(c *site.Config) {
+		draw := c.Card
+		c.Card = func(ctx context.Context, title, site string) ([]byte, error) {
+			drawn.Add(1)
+			return draw(ctx, title, site)
+		}
+	})
 	p.Section(p.Page("about"), "richText", object{"body": "Words."}, live)
 	p.Section(p.Page("pictured"), "imageText", object{"image": p.Image("mug.png", 1)}, live)
 	p.Section(p.Page("inner", object{"meta": object{"access": "members"}}), "richText", object{"body": "x"}, live)
@@ -254,6 +262,17 @@ func TestCards(t *testing.T) {
 			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/png" || !strings.EqualFold(w.Body.String(), want) {
 				t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 			}
+		}
+	})
+	t.Run("it is drawn once, whatever is asked behind its address", func(t *testing.T) {
+		before := drawn.Load()
+		for _, query := range []string{"", "?1", "?page=2"} {
+			if w := p.get("/site/card/pictured.png" + query); w.Code != http.StatusOK {
+				t.Errorf("%q: %d", query, w.Code)
+			}
+		}
+		if n := drawn.Load() - before; n != 1 {
+			t.Errorf("it was drawn %d times", n)
 		}
 	})
 	t.Run("what not everybody sees has none", func(t *testing.T) {

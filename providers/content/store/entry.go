@@ -116,10 +116,14 @@ func (c Content) Entries(ctx context.Context, q EntryQuery) ([]Entry, error) {
 // CreateEntry adds an entry to a collection and gives its id. One that is published without a date is of this moment.
 func (c Content) CreateEntry(ctx context.Context, e Entry) (id string, err error) {
 	err = c.write(ctx, "create an entry", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, `
+		err := tx.QueryRow(ctx, `
 			INSERT INTO site_entries (site_id, collection_id, kind, slug, title, content, status, author, excerpt, category, featured_image, published_at, publish_at, written_by)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($13, CASE WHEN $7 = 'published' THEN now() END), $14, nullif($12, '')::uuid) RETURNING id::text`,
 			c.site, e.CollectionID, e.Kind, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), c.by, e.PublishedAt, e.PublishAt).Scan(&id)
+		if err != nil {
+			return err
+		}
+		return fits(ctx, tx, "site_entries", "id", id)
 	})
 	return id, err
 }
@@ -147,7 +151,10 @@ func (c Content) UpdateEntry(ctx context.Context, id string, change func(*Entry)
 				published_at = coalesce($11, CASE WHEN $5 = 'published' THEN now() END),
 				publish_at = CASE WHEN $5 <> 'published' THEN $10::timestamptz END
 			WHERE id = $1`, id, e.Slug, e.Title, orEmpty(e.Content), e.Status, e.Author, e.Excerpt, e.Category, hashOf(e.FeaturedImage), e.PublishAt, e.PublishedAt)
-		return err
+		if err != nil {
+			return err
+		}
+		return fits(ctx, tx, "site_entries", "id", id)
 	})
 }
 

@@ -104,13 +104,10 @@ func (c Content) CreatePage(ctx context.Context, p Page) (id string, err error) 
 		err := tx.QueryRow(ctx, `
 			INSERT INTO site_pages (site_id, parent_id, slug, name, is_protected, indexing, meta) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id::text`,
 			c.site, p.ParentID, p.Slug, p.Name, p.Protected, p.Indexing, orEmpty(p.Meta)).Scan(&id)
-		for at, s := range p.Sections {
-			if err == nil {
-				s.PageID = id
-				_, err = c.insertSection(ctx, tx, s, at)
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		return c.putSections(ctx, tx, id, p.Sections)
 	})
 	return id, err
 }
@@ -158,7 +155,7 @@ func (c Content) putSections(ctx context.Context, tx pgx.Tx, page string, sectio
 			return err
 		}
 	}
-	return nil
+	return fits(ctx, tx, "site_sections", "page_id", page)
 }
 
 // DeletePages deletes pages as they were shown, with their sections. Pages below them move up, and items of menus that lead to them

@@ -67,6 +67,9 @@ func (c Content) CreateSection(ctx context.Context, s Section, at *int) (id stri
 		if id, err = c.insertSection(ctx, tx, s, len(ids)); err != nil {
 			return err
 		}
+		if err := fits(ctx, tx, "site_sections", "page_id", s.PageID); err != nil {
+			return err
+		}
 		return arrange(ctx, tx, "site_sections", placed(ids, id, at))
 	})
 	return id, err
@@ -105,6 +108,9 @@ func (c Content) UpdateSection(ctx context.Context, id string, at *int, change f
 			return err
 		}
 		if err := updateSection(ctx, tx, s); err != nil {
+			return err
+		}
+		if err := fits(ctx, tx, "site_sections", "page_id", s.PageID); err != nil {
 			return err
 		}
 		return arrange(ctx, tx, "site_sections", placed(ids, id, at))

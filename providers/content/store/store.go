@@ -166,6 +166,22 @@ func told(err error) error {
 	return registry.SayText(registry.CodeInvalidInput, words.text).At(words.field).Because(err)
 }
 
+// mostHeld bounds what a page with its sections, an entry, or what is said of one of these in another language holds, in bytes as Postgres writes it: some
+// 150,000 words. Making a page takes a time and memory that grow with it.
+const mostHeld = 1 << 20
+
+// fits refuses rows of a table that hold too much together, as they are after a change: those that have an id in a column.
+func fits(ctx context.Context, tx pgx.Tx, table, column, id string) error {
+	var held int
+	if err := tx.QueryRow(ctx, `SELECT coalesce(sum(octet_length(t::text)), 0) FROM `+table+` t WHERE `+column+` = $1`, id).Scan(&held); err != nil {
+		return err
+	}
+	if held > mostHeld {
+		return registry.Say(registry.CodeInvalidInput, said.SiteTooLong, "n", held, "most", mostHeld).At("content")
+	}
+	return nil
+}
+
 // isID reports whether a text can be asked for as an id.
 func isID(s string) bool {
 	_, err := uuid.Parse(s)

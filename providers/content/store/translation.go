@@ -81,16 +81,24 @@ func (c Content) Translate(ctx context.Context, of Translation, change func(*Tra
 		if t.Version > 0 {
 			_, err = tx.Exec(ctx, `UPDATE site_translations SET title = $2, about = $3, content = $4, status = $5, publish_at = $6 WHERE id = $1`,
 				t.ID, t.Title, t.About, orEmpty(t.Content), t.Status, t.due())
+		} else {
+			err = c.insertTranslation(ctx, tx, &t)
+		}
+		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE sites SET locales = locales || $2::text WHERE id = $1 AND NOT $2 = ANY (locales)`, c.site, t.Locale); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `
-			INSERT INTO site_translations (site_id, page_id, entry_id, locale, title, about, content, status, publish_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			c.site, t.PageID, t.EntryID, t.Locale, t.Title, t.About, orEmpty(t.Content), t.Status, t.due())
-		return err
+		return fits(ctx, tx, "site_translations", "id", t.ID)
 	})
+}
+
+// insertTranslation adds the first that is said of something in a language, and the language to the site where it is the first.
+func (c Content) insertTranslation(ctx context.Context, tx pgx.Tx, t *Translation) error {
+	if _, err := tx.Exec(ctx, `UPDATE sites SET locales = locales || $2::text WHERE id = $1 AND NOT $2 = ANY (locales)`, c.site, t.Locale); err != nil {
+		return err
+	}
+	return tx.QueryRow(ctx, `
+		INSERT INTO site_translations (site_id, page_id, entry_id, locale, title, about, content, status, publish_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id::text`,
+		c.site, t.PageID, t.EntryID, t.Locale, t.Title, t.About, orEmpty(t.Content), t.Status, t.due()).Scan(&t.ID)
 }
 
 // due is when it is to be published, where it is not yet.

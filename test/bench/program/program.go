@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -38,6 +39,9 @@ func Folder(name string) (string, error) {
 
 // Build makes the binary in dir from the sources in root. More are further arguments of go build.
 func Build(ctx context.Context, root, dir string, more ...string) (string, error) {
+	if err := DependOnSources(root); err != nil {
+		return "", err
+	}
 	file := filepath.Join(dir, "signalbox")
 	build := exec.CommandContext(ctx, "go", append(append([]string{"build", "-buildvcs=false", "-o", file}, more...), "./cmd/signalbox")...)
 	build.Dir = root
@@ -45,6 +49,20 @@ func Build(ctx context.Context, root, dir string, more ...string) (string, error
 		return "", fmt.Errorf("go build in %s, which must be the project's root: %w\n%s", root, err, out)
 	}
 	return file, nil
+}
+
+// DependOnSources lists all folders of the project, so that go test does not take a cached result for a
+// binary that has changed.
+func DependOnSources(root string) error {
+	return filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // somebody is at work
+		}
+		return err
+	})
 }
 
 // FreeAddress is a host:port where nobody listens.

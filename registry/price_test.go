@@ -1,21 +1,13 @@
 package registry_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
 )
 
-func TestPlainDecimal(t *testing.T) {
+func TestPriceInWords(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[json.Number]string{
-		"1.5e-9": "0.0000000015", "0.000337": "0.000337", "0.0500": "0.05", "2.0": "2", "1E3": "1000", "0": "0", "-1e-30": "-0.000000000000000000000000000001", "much": "much",
-	} {
-		if got := registry.PlainDecimal(n); got != want {
-			t.Errorf("%s: %s, expected %s", n, got, want)
-		}
-	}
 	t.Run("A49 a price is told without exponent", func(t *testing.T) {
 		t.Parallel()
 		m := registry.CostingModel{Rate: "1.5e-9", Unit: registry.UnitRequest, RateSource: registry.RateStatic}

@@ -1,4 +1,5 @@
-package registry
+// Package decimal reads and writes exact decimal numbers: rates and amounts that must not be rounded.
+package decimal
 
 import (
 	"encoding/json"
@@ -14,32 +15,32 @@ const (
 	maxExponent     = 400
 )
 
-// ParseDecimal gives the exact value of a JSON number.
-func ParseDecimal(n json.Number) (*big.Rat, error) {
+// Parse gives the exact value of a JSON number.
+func Parse(n json.Number) (*big.Rat, error) {
 	text := string(n)
-	if !isJSONNumber(text) {
-		return nil, fmt.Errorf("%q is not a number", shorten(text))
+	if !IsNumber(text) {
+		return nil, fmt.Errorf("%q is not a number", brief(text))
 	}
 	if len(text) > maxNumberLength {
-		return nil, fmt.Errorf("the number %s has too many digits", shorten(text))
+		return nil, fmt.Errorf("the number %s has too many digits", brief(text))
 	}
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		exponent, err := strconv.Atoi(text[i+1:])
 		if err != nil || exponent > maxExponent || exponent < -maxExponent {
-			return nil, fmt.Errorf("the number %s is too large or too small", shorten(text))
+			return nil, fmt.Errorf("the number %s is too large or too small", brief(text))
 		}
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return nil, fmt.Errorf("%q is not a number", shorten(text))
+		return nil, fmt.Errorf("%q is not a number", brief(text))
 	}
 	return r, nil
 }
 
-// PlainDecimal writes a number as an exact decimal, without exponent and needless zeros: 0.0000000015 for 1.5e-9. What is
+// Plain writes a number as an exact decimal, without exponent and needless zeros: 0.0000000015 for 1.5e-9. What is
 // no number comes back as it is.
-func PlainDecimal(n json.Number) string {
-	r, err := ParseDecimal(n)
+func Plain(n json.Number) string {
+	r, err := Parse(n)
 	if err != nil {
 		return n.String()
 	}
@@ -50,8 +51,8 @@ func PlainDecimal(n json.Number) string {
 	return r.FloatString(digits)
 }
 
-// isJSONNumber checks the grammar of RFC 8259, section 6.
-func isJSONNumber(s string) bool {
+// IsNumber reports whether a text is a JSON number, by the grammar of RFC 8259, section 6.
+func IsNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	whole, rest := cutDigits(s)
 	if whole == "" || (len(whole) > 1 && whole[0] == '0') {
@@ -84,8 +85,8 @@ func cutDigits(s string) (digits, rest string) {
 	return s[:i], s[i:]
 }
 
-// formatRat writes r as a JSON number: exact where r has a finite decimal form of reasonable length.
-func formatRat(r *big.Rat) json.Number {
+// Format writes r as a JSON number: exact where r has a finite decimal form of reasonable length.
+func Format(r *big.Rat) json.Number {
 	if r.IsInt() {
 		return json.Number(r.Num().String())
 	}
@@ -93,9 +94,10 @@ func formatRat(r *big.Rat) json.Number {
 	return json.Number(strings.TrimRight(strings.TrimRight(text, "0"), "."))
 }
 
-func shorten(s string) string {
-	if len(s) <= 40 {
-		return s
+// brief is the beginning of a text, for what is said of it.
+func brief(text string) string {
+	if len(text) <= 40 {
+		return text
 	}
-	return strings.ToValidUTF8(s[:40], "") + "..."
+	return strings.ToValidUTF8(text[:40], "") + "..."
 }

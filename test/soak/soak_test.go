@@ -1,0 +1,22 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+// TestSoak is the short form: every kind of harm that a house of three processes must survive, once each, and each process with another time.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	o := options{
+		root: "../..", processes: 3, skew: 2 * time.Minute, pause: 700 * time.Millisecond, seed: uint64(time.Now().UnixNano()), length: 2 * time.Minute,
+		plan: []string{
+			"process killed", "database cut", "process killed", "engine restarts", "telegram cut", "processes killed", "database restarts", "files full", "engine cut", "process killed",
+		},
+	}
+	if err := soak(t.Context(), t, o, t.Output()); err != nil {
+		t.Error(err)
+	}
+}
