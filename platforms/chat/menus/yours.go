@@ -2,11 +2,15 @@ package menus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/signalbox/signalbox/exports"
+	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // EraseCommand asks whether all that is known of the person is to be deleted.
@@ -41,4 +45,20 @@ func PressErase(ctx context.Context, t *turn.Turn, _ store.Keyboard) error {
 	t.Services.Recents.Forget(t.In.From)
 	_, err := t.Change(ctx, t.In.Message, chat.Message{To: t.In.Chat.Place, Text: t.Say.Text("erase.done")})
 	return err
+}
+
+// ExportCommand has an archive made of everything that the person has. Where that was done lately it says where that one is.
+func ExportCommand(ctx context.Context, t *turn.Turn) error {
+	if t.In.Chat.Kind != chat.ChatPrivate {
+		return t.Tell(ctx, "export.private")
+	}
+	e, err := t.Services.Exports.Request(ctx, t.Account.ID)
+	var tooSoon *registry.Error
+	if err != nil && !(errors.As(err, &tooSoon) && e.State == exports.Ready) {
+		return err
+	}
+	if e.State != exports.Ready {
+		return t.Tell(ctx, "export.making")
+	}
+	return t.Tell(ctx, "export.ready", "size", assets.Words(e.Bytes), "link", e.Address, "until", t.Say.Moment(*e.ExpiresAt))
 }
