@@ -180,6 +180,7 @@ func (a *app) startChat(ctx context.Context) error {
 		Site:         a.content.desk(),
 		Missions:     a.missions,
 		Acknowledged: figures.Acknowledgements(a.metrics),
+		Privately:    p.tell.Person,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package chattest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -70,6 +71,23 @@ func TestErrorsInGroupsDoNotRepeatWhatWasAskedFor(t *testing.T) {
 			}
 		})
 	}
+	t.Run("where the bot may not write the person is told in private", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		told := make(chan string, 1)
+		s.Privately = func(_ context.Context, _, text string) error { told <- text; return nil }
+		s.Restart()
+		group := fake.Group("Painters")
+		fake.FailNext("send", Fault{Err: fmt.Errorf("not enough rights to send text messages: %w", chat.ErrNoRight)})
+		s.sayIn(group, "/painter "+secret)
+		if text := <-told; !strings.Contains(text, "where I may not write") {
+			t.Errorf("told: %s", text)
+		}
+		s.Handled()
+		if n := s.CountRuns(); n != 0 {
+			t.Errorf("%d runs were begun where nobody sees them", n)
+		}
+	})
 	t.Run("in private the provider's words are told in full", func(t *testing.T) {
 		t.Parallel()
 		s, _ := newScene(t)

@@ -86,6 +86,7 @@ type World struct {
 	Screen func(text string) (has string, refused bool)
 	// Reports says that reports of results are taken, by Moderation.
 	Reports    bool
+	Privately  func(ctx context.Context, accountID, text string) error // how people are told in private; nil: not at all
 	Moderation *moderation.Service
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
@@ -185,7 +186,7 @@ func (w *World) Start() {
 	}
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log, Near: near,
-		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(), Moderation: w.newModeration(deliverer),
+		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(), Moderation: w.newModeration(deliverer), Privately: w.Privately,
 	})
 	if err != nil {
 		w.t.Fatal(err)

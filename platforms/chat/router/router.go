@@ -50,6 +50,8 @@ type Config struct {
 	Moderation  turn.Moderation // nil: nothing is reported
 	// Acknowledged is told how long after an update's reception its sender first heard of it; nil: nobody is.
 	Acknowledged func(platform string, after time.Duration)
+	// Privately says something to the owner of an account where nobody else reads it; nil: nobody can.
+	Privately func(ctx context.Context, accountID, text string) error
 
 	Concurrency int           // updates of one platform handled at once; default 32
 	Waiting     int           // updates of one platform waiting in memory; default 10,000
@@ -335,13 +337,27 @@ func (r *Router) conclude(ctx context.Context, t *turn.Turn, err error) {
 	if ctx.Err() != nil || errors.Is(err, errStopping) {
 		return
 	}
-	if err != nil {
+	if errors.Is(err, chat.ErrNoRight) && u.Chat.Kind != chat.ChatPrivate && t.Account.ID != "" && r.cfg.Privately != nil {
+		r.tellPrivately(ctx, t)
+	} else if err != nil {
 		code := turn.ErrorCode()
 		r.services.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.Platform, "update", u.IDs[0], "kind", u.Kind, "error", err)
 		apologise(ctx, t, err, code)
 	}
 	if err := r.inbox.handled(ctx, u); err != nil {
 		r.services.Log.ErrorContext(ctx, "an update may be handled again", "update", u.IDs[0], "error", err)
+	}
+}
+
+// tellPrivately tells somebody in private that the bot may not write where they wrote.
+func (r *Router) tellPrivately(ctx context.Context, t *turn.Turn) {
+	r.services.Log.InfoContext(ctx, "the bot may not write in a chat", "platform", t.In.Platform, "chat", t.In.Chat.Chat)
+	text := t.Say.Line("result.mayNotWriteThere")
+	if t.In.Chat.Title != "" {
+		text = t.Say.Line("result.mayNotWrite", "chat", t.In.Chat.Title)
+	}
+	if err := r.cfg.Privately(ctx, t.Account.ID, text); err != nil {
+		r.services.Log.WarnContext(ctx, "nobody was told that the bot may not write", "error", err)
 	}
 }
 
