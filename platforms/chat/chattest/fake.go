@@ -46,6 +46,7 @@ type Fake struct {
 	limits   map[string]int64             // of uploads, by room
 	receiver chat.Receiver
 	faults   map[string][]Fault // by operation
+	held     chan struct{}      // what the next send waits for before it answers
 	refusals int
 	refuse   time.Duration
 }
@@ -435,6 +436,15 @@ func (f *Fake) FailNext(op string, faults ...Fault) {
 	f.faults[op] = append(f.faults[op], faults...)
 }
 
+// HoldNextSend has the next send answer its caller once release is called; people see the message before.
+func (f *Fake) HoldNextSend() (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	held := make(chan struct{})
+	f.held = held
+	return func() { close(held) }
+}
+
 // fault takes the next fault of an operation; the caller holds mu.
 func (f *Fake) fault(op string) (before, after error) {
 	list := f.faults[op]
@@ -478,6 +488,18 @@ func (f fakeAdapter) IsAdmin(_ context.Context, in chat.Incoming) (bool, error) 
 }
 
 func (f fakeAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
+	refs, err := f.send(ctx, m)
+	f.mu.Lock()
+	held := f.held
+	f.held = nil
+	f.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	return refs, err
+}
+
+func (f fakeAdapter) send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
 	files, err := f.upload(ctx, m.To, m)
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func giveValues(ctx context.Context, t *turn.Turn, q store.Question, run runs.Ru
 		_, back := t.Services.Store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
 		return errors.Join(err, back)
 	}
-	withoutButtons(ctx, t, answered)
+	t.Services.Deliverer.NoButtons(ctx, t.Out, answered)
 	return nil
 }
 
@@ -131,22 +131,13 @@ func overUnless(ok bool) error {
 	return runs.ErrNoQuestion
 }
 
-// withoutButtons takes the buttons from what was answered.
-func withoutButtons(ctx context.Context, t *turn.Turn, answered chat.MessageRef) {
-	if answered.IsZero() {
-		return
-	}
-	if err := t.Out.EditButtons(ctx, answered, nil); err != nil && !errors.Is(err, chat.ErrGone) {
-		t.Services.Log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
-	}
-}
-
 // concludeQuestion gives the whole answer to the run. It is closed here first, so that nobody is told that it is over who has just answered it.
 func concludeQuestion(ctx context.Context, t *turn.Turn, q store.Question, run runs.Run, action registry.Action) error {
-	if _, open, err := t.Services.Store.Questions.Close(ctx, q.RunID, q.ID); err != nil || !open {
+	closed, open, err := t.Services.Store.Questions.Close(ctx, q.RunID, q.ID)
+	if err != nil || !open {
 		return errors.Join(err, overUnless(open || err != nil))
 	}
-	_, err := t.Services.Runs.Answer(ctx, run.ID, t.Account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
+	_, err = t.Services.Runs.Answer(ctx, run.ID, t.Account.ID, q.ID, registry.Reply{Action: action, Values: q.State.Values})
 	var bad *registry.Error
 	if errors.As(err, &bad) && bad.Code == registry.CodeInvalidInput {
 		// All fields fitted one by one: the field that does not is asked for once more.
@@ -162,7 +153,7 @@ func concludeQuestion(ctx context.Context, t *turn.Turn, q store.Question, run r
 		return errors.Join(err, back)
 	}
 	if action == registry.ActionAccept || err != nil {
-		withoutButtons(ctx, t, q.State.Asked)
+		t.Services.Deliverer.NoButtons(ctx, t.Out, closed.State.Asked) // which may be known since a moment
 	}
 	return err
 }

@@ -92,8 +92,21 @@ func (d *Deliverer) AskField(ctx context.Context, s *Platform, v Voice, run runs
 		return fmt.Errorf("ask the question of run %s: %w", run.ID, err)
 	}
 	q.MessageID, q.State.Asked = asked.ID, asked
-	_, err = d.store.Questions.Move(ctx, *q, q.Field)
+	moved, err := d.store.Questions.Move(ctx, *q, q.Field)
+	if err == nil && !moved { // it was answered while it was being shown
+		d.NoButtons(ctx, s, asked)
+	}
 	return err
+}
+
+// NoButtons takes the buttons from a message that was answered.
+func (d *Deliverer) NoButtons(ctx context.Context, s *Platform, answered chat.MessageRef) {
+	if answered.IsZero() {
+		return
+	}
+	if err := s.EditButtons(ctx, answered, nil); err != nil && !errors.Is(err, chat.ErrGone) {
+		d.log.DebugContext(ctx, "the buttons of an answered question stay", "error", err)
+	}
 }
 
 // maxButtonURL is how long the address of a button may be; Discord's is the shortest.

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 )
@@ -23,7 +25,8 @@ func endpoint(t *testing.T, b *bench, answer http.HandlerFunc) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		signature, err := hex.DecodeString(r.Header.Get("X-Signature-Ed25519"))
-		if err != nil || !ed25519.Verify(key, append([]byte(r.Header.Get("X-Signature-Timestamp")), body...), signature) {
+		signed, _ := strconv.ParseInt(r.Header.Get("X-Signature-Timestamp"), 10, 64)
+		if err != nil || b.clock.Now().Sub(time.Unix(signed, 0)) > 5*time.Minute || !ed25519.Verify(key, append([]byte(r.Header.Get("X-Signature-Timestamp")), body...), signature) {
 			http.Error(w, "bad signature", http.StatusUnauthorized)
 			return
 		}

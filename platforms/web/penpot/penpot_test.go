@@ -129,8 +129,9 @@ func TestHub(t *testing.T) {
 			l := &link{gone: make(chan struct{}), waiting: map[string]chan answer{}}
 			signs := 0
 			l.send = func(_ context.Context, m message) error {
+				gives := signs
 				go func() {
-					for range signs {
+					for range gives {
 						time.Sleep(20 * time.Second)
 						l.take(answer{Source: Plugin, ID: m.ID, Working: true})
 					}
