@@ -1,4 +1,4 @@
-// Package clocktest has a clock for tests and simulators that stands still until a test moves it.
+// Package clocktest has a clock for tests and simulators that stands still until a test moves it, and Until for what no clock moves.
 package clocktest
 
 import (

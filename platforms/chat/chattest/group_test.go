@@ -88,6 +88,23 @@ func TestErrorsInGroupsDoNotRepeatWhatWasAskedFor(t *testing.T) {
 			t.Errorf("%d runs were begun where nobody sees them", n)
 		}
 	})
+	t.Run("where the bot may not write a press is answered all the same", func(t *testing.T) {
+		t.Parallel()
+		s, fake := newScene(t)
+		told := make(chan string, 1)
+		s.Privately = func(_ context.Context, _, text string) error { told <- text; return nil }
+		s.Restart()
+		group := fake.Group("Painters")
+		s.sayIn(group, "/painter a cat")
+		s.Succeed(s.Call(0), PictureOutput("picture"))
+		m := s.AwaitMedia(group, "a cat")
+		s.Idle()
+		fake.FailNext("send", Fault{Err: fmt.Errorf("not enough rights to send text messages: %w", chat.ErrNoRight)})
+		s.pressIn(group, m, "Settings") // and has an answer
+		if text := <-told; !strings.Contains(text, "where I may not write") {
+			t.Errorf("told: %s", text)
+		}
+	})
 	t.Run("in private the provider's words are told in full", func(t *testing.T) {
 		t.Parallel()
 		s, _ := newScene(t)

@@ -356,6 +356,9 @@ func (r *Router) tellPrivately(ctx context.Context, t *turn.Turn) {
 	if t.In.Chat.Title != "" {
 		text = t.Say.Line("result.mayNotWrite", "chat", t.In.Chat.Title)
 	}
+	if t.In.Press != nil {
+		_ = t.Answer(ctx, text, true) // harmless where the press was answered before
+	}
 	if err := r.cfg.Privately(ctx, t.Account.ID, text); err != nil {
 		r.services.Log.WarnContext(ctx, "nobody was told that the bot may not write", "error", err)
 	}
