@@ -151,7 +151,8 @@ CREATE TABLE site_nav_items (
     CONSTRAINT site_nav_items_target_image FOREIGN KEY (site_id, image) REFERENCES site_images (site_id, hash),
     CONSTRAINT site_nav_items_leads CHECK ((target_type = 'page') = (page_id IS NOT NULL) AND (target_type = 'entry') = (entry_id IS NOT NULL)
         AND (target_type = 'media') = (image IS NOT NULL) AND (target_type = 'url') = (url IS NOT NULL)),
-    CONSTRAINT site_nav_items_order UNIQUE NULLS NOT DISTINCT (navigation_id, parent_id, position) DEFERRABLE INITIALLY DEFERRED
+    CONSTRAINT site_nav_items_order EXCLUDE (navigation_id WITH =, coalesce(parent_id, '00000000-0000-0000-0000-000000000000') WITH =, position WITH =)
+        DEFERRABLE INITIALLY DEFERRED -- not UNIQUE NULLS NOT DISTINCT, which Postgres 14 does not know
 );
 
 CREATE INDEX site_nav_items_page ON site_nav_items (page_id) WHERE page_id IS NOT NULL;

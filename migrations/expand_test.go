@@ -34,6 +34,7 @@ var fine = map[string]string{
 	"0549_site_search.sql: DROP FUNCTION IF EXISTS site_put_words":                 "likewise",
 	"0570_exports.sql: ALTER TABLE asset_owners DROP CONSTRAINT":                   "it takes the place of one that allowed less",
 	"0570_exports.sql: ALTER VIEW asset_uses RENAME":                               "the same step gives its name to one that has more",
+	"0700_site_nav_order.sql: ALTER TABLE site_nav_items DROP CONSTRAINT":          "it takes the place of one that refuses the same",
 	"0548_site_languages.sql: ALTER TABLE site_image_uses ADD CONSTRAINT":          "it takes the place of one that allowed less",
 }
 

@@ -16,7 +16,7 @@ type Settings struct {
 
 // HouseSettings are where the house lives and who reaches it.
 type HouseSettings struct {
-	DatabaseURL        string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use, 15 or newer. Empty: the own one under DATA_DIR."`
+	DatabaseURL        string `env:"DATABASE_URL" placeholder:"URL" help:"Postgres to use, 14 or newer. Empty: the own one under DATA_DIR."`
 	DatabaseSessionURL string `name:"database-session-url" env:"DATABASE_SESSION_URL" placeholder:"URL" help:"Where connections are sessions of Postgres, if DATABASE_URL is a pooler such as PgBouncer in transaction mode: locks, news and migrations go there. Empty: DATABASE_URL."`
 	DataDir            string `env:"DATA_DIR" default:"${data_dir}" help:"Folder of the own Postgres and of all files."`
 	HouseKey           string `env:"HOUSE_KEY" placeholder:"HEX" help:"The key that signs addresses and encrypts secrets, the same for all processes on one DATABASE_URL, as hex: openssl rand -hex 32. Empty: it is in DATA_DIR/link.key, which the first start makes."`

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// OldestMajor is the oldest Postgres this project starts: those before it get
-// no more security fixes.
-const OldestMajor = 15
+// OldestMajor is the oldest Postgres this project works with.
+const OldestMajor = 14
 
 // ErrNoBinaries is returned by Find when the machine has no usable Postgres.
 var ErrNoBinaries = errors.New("no Postgres server programs found")

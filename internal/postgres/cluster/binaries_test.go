@@ -78,7 +78,7 @@ func TestFindLooksAtAllOfPath(t *testing.T) {
 
 func TestWhatIsThereButDoesNotDoIsNamed(t *testing.T) {
 	t.Parallel()
-	old, recent := Binaries{Dir: "/old", Version: "14.23", Major: 14}, Binaries{Dir: "/recent", Version: "17.10", Major: 17}
+	old, recent := Binaries{Dir: "/old", Version: "13.23", Major: 13}, Binaries{Dir: "/recent", Version: "17.10", Major: 17}
 	for _, tc := range []struct {
 		name  string
 		found []Binaries
@@ -87,9 +87,9 @@ func TestWhatIsThereButDoesNotDoIsNamed(t *testing.T) {
 	}{
 		{"nothing", nil, 0, "no Postgres server programs found"},
 		{"nothing of that version", nil, 15, "no Postgres server programs found"},
-		{"only one that is too old", []Binaries{old}, 0, "no Postgres server programs found of version 15 or newer (found 14.23)"},
-		{"only others", []Binaries{old, recent}, 15, "no Postgres server programs found of version 15 (found 14.23, 17.10)"},
-		{"the one, but too old", []Binaries{old, recent}, 14, "no Postgres server programs found of version 15 or newer (found 14.23, 17.10)"},
+		{"only one that is too old", []Binaries{old}, 0, "no Postgres server programs found of version 14 or newer (found 13.23)"},
+		{"only others", []Binaries{old, recent}, 15, "no Postgres server programs found of version 15 (found 13.23, 17.10)"},
+		{"the one, but too old", []Binaries{old, recent}, 13, "no Postgres server programs found of version 14 or newer (found 13.23, 17.10)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
