@@ -1,6 +1,5 @@
-// Package stripe takes payments by Stripe Checkout and Payment Links (https://docs.stripe.com/api), in a version of its API that is pinned.
-//
-// It is a client of its own for seven calls: the official library was measured to add 1.8 MB to a program for the same.
+// Package stripe takes payments by Stripe Checkout and Payment Links (https://docs.stripe.com/api), by the official library and in the version
+// of the API that it pins.
 //
 // Webhooks are taken as hints only: whatever one tells of is read again from Stripe before it counts. So neither their order nor the version
 // of their contents matters, and a notice that cannot be worked on yet is refused, so that Stripe repeats it.
@@ -9,48 +8,42 @@ package stripe
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	api "github.com/stripe/stripe-go/v85"
+
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/payments"
 )
 
 const (
-	// DefaultURL is Stripe's API.
-	DefaultURL = "https://api.stripe.com"
-
-	version  = "2026-03-25.dahlia"
-	orderKey = "order" // of metadata
-	perPage  = 100
+	orderKey = "order"          // of metadata
+	oneTry   = 20 * time.Second // for one answer of Stripe; the library tries three times
 )
 
 // Config is what a Till works with. Store, Key and Logger are required.
 type Config struct {
 	Store   *payments.Store
 	Key     string // sk_... or rk_...
-	BaseURL string // empty: DefaultURL
+	BaseURL string // empty: Stripe's own
 	// Secrets are those of the webhook's endpoint, whsec_...: the present one and, while it is replaced, the one before. Without
 	// any all webhooks are refused.
 	Secrets []string
 	// Paid is told of each payment once, after it was credited; nil: nobody is. It may be told again after a crash.
 	Paid   func(context.Context, payments.Payment)
 	Logger *slog.Logger
-	Now    func() time.Time // nil: time.Now
 }
 
 // Till is one account at Stripe.
 type Till struct {
 	cfg    Config
-	client *upstream.Client
+	client *api.Client
 }
 
 // New checks the configuration; it sends nothing.
@@ -63,24 +56,15 @@ func New(cfg Config) (*Till, error) {
 			return nil, errors.New("the secret of a webhook of Stripe begins with whsec_: copy it from the dashboard, Developers, Webhooks")
 		}
 	}
-	cfg.BaseURL = cmp.Or(cfg.BaseURL, DefaultURL)
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, api.APIURL)
 	if cfg.Paid == nil {
 		cfg.Paid = func(context.Context, payments.Payment) {}
 	}
-	client, err := upstream.New(upstream.Config{
-		Name: "Stripe", BaseURL: cfg.BaseURL, Secrets: append([]string{cfg.Key}, cfg.Secrets...),
-		Authorize: func(r *http.Request) {
-			r.Header.Set("Authorization", "Bearer "+cfg.Key)
-			r.Header.Set("Stripe-Version", version)
-		},
+	backends := api.NewBackendsWithConfig(&api.BackendConfig{
+		URL: &cfg.BaseURL, HTTPClient: &http.Client{Timeout: oneTry}, EnableTelemetry: new(false),
+		LeveledLogger: &api.LeveledLogger{Level: api.LevelNull}, // what goes wrong is returned
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Till{cfg, client}, nil
+	return &Till{cfg, api.NewClient(cfg.Key, api.WithBackends(backends))}, nil
 }
 
 // live says whether the key moves real money.
@@ -92,47 +76,47 @@ func (t *Till) Checkout(ctx context.Context, o payments.Order, language string, 
 	if o.Product.Link != "" {
 		return o.Product.Link + "?" + url.Values{"client_reference_id": {o.ID}}.Encode(), nil
 	}
-	form := url.Values{
-		"client_reference_id":                           {o.ID},
-		"metadata[" + orderKey + "]":                    {o.ID},
-		"success_url":                                   {back},
-		"cancel_url":                                    {strings.SplitN(back, "?", 2)[0]},
-		"adaptive_pricing[enabled]":                     {"false"}, // what is paid is what was ordered
-		"line_items[0][quantity]":                       {"1"},
-		"line_items[0][price_data][currency]":           {strings.ToLower(o.Currency)},
-		"line_items[0][price_data][unit_amount]":        {strconv.FormatInt(o.Amount, 10)},
-		"line_items[0][price_data][product_data][name]": {o.Product.Name.In(language)},
+	price := &api.CheckoutSessionCreateLineItemPriceDataParams{
+		Currency: new(strings.ToLower(o.Currency)), UnitAmount: &o.Amount,
+		ProductData: &api.CheckoutSessionCreateLineItemPriceDataProductDataParams{Name: new(o.Product.Name.In(language))},
 	}
 	if text := o.Product.Text.In(language); text != "" {
-		form.Set("line_items[0][price_data][product_data][description]", text)
+		price.ProductData.Description = &text
+	}
+	order := map[string]string{orderKey: o.ID}
+	params := &api.CheckoutSessionCreateParams{
+		ClientReferenceID: &o.ID, SuccessURL: &back, CancelURL: new(strings.SplitN(back, "?", 2)[0]), Metadata: order,
+		AdaptivePricing: &api.CheckoutSessionCreateAdaptivePricingParams{Enabled: new(false)}, // what is paid is what was ordered
+		LineItems:       []*api.CheckoutSessionCreateLineItemParams{{Quantity: new(int64(1)), PriceData: price}},
 	}
 	if o.Product.Kind == payments.Subscription {
-		form.Set("mode", "subscription")
-		form.Set("line_items[0][price_data][recurring][interval]", "month")
-		form.Set("subscription_data[metadata]["+orderKey+"]", o.ID)
+		params.Mode = new(string(api.CheckoutSessionModeSubscription))
+		price.Recurring = &api.CheckoutSessionCreateLineItemPriceDataRecurringParams{Interval: new(string(api.PriceRecurringIntervalMonth))}
+		params.SubscriptionData = &api.CheckoutSessionCreateSubscriptionDataParams{Metadata: order}
 	} else {
-		form.Set("mode", "payment")
-		form.Set("payment_intent_data[metadata]["+orderKey+"]", o.ID)
+		params.Mode = new(string(api.CheckoutSessionModePayment))
+		params.PaymentIntentData = &api.CheckoutSessionCreatePaymentIntentDataParams{Metadata: order}
 	}
-	var made session
-	if err := t.post(ctx, "/v1/checkout/sessions", form, "order:"+o.ID, &made); err != nil {
-		return "", fmt.Errorf("ask Stripe for a page to pay order %s: %w", o.ID, err)
+	params.SetIdempotencyKey("order:" + o.ID)
+	made, err := t.client.V1CheckoutSessions.Create(ctx, params)
+	if err != nil {
+		return "", fmt.Errorf("ask Stripe for a page to pay order %s: %w", o.ID, told(err))
 	}
 	return made.URL, nil
 }
 
 // Refund gives a payment back, or a part of it (0: all that is left), on behalf of an operator. Stripe does it once for what was refunded so far.
 func (t *Till) Refund(ctx context.Context, p payments.Payment, amount int64, by string) (payments.Payment, error) {
-	form := url.Values{"payment_intent": {p.Ref}, "reason": {"requested_by_customer"}}
+	params := &api.RefundCreateParams{PaymentIntent: &p.Ref, Reason: new(string(api.RefundReasonRequestedByCustomer))}
 	if amount > 0 {
-		form.Set("amount", strconv.FormatInt(amount, 10))
+		params.Amount = &amount
 	}
-	var made refund
-	key := fmt.Sprintf("refund:%s:%d:%d", p.ID, p.Refunded, amount)
-	if err := t.post(ctx, "/v1/refunds", form, key, &made); err != nil {
-		return p, fmt.Errorf("ask Stripe to refund %s: %w", p.Receipt(), err)
+	params.SetIdempotencyKey(fmt.Sprintf("refund:%s:%d:%d", p.ID, p.Refunded, amount))
+	made, err := t.client.V1Refunds.Create(ctx, params)
+	if err != nil {
+		return p, fmt.Errorf("ask Stripe to refund %s: %w", p.Receipt(), told(err))
 	}
-	return t.cfg.Store.Change(ctx, made.change(by))
+	return t.cfg.Store.Change(ctx, change(made, by))
 }
 
 // Look reads a checkout session and credits it where it is paid: for anyone who comes back from Stripe before its webhook does.
@@ -143,25 +127,13 @@ func (t *Till) Look(ctx context.Context, sessionID string) error {
 	return t.checkSession(ctx, sessionID)
 }
 
-// post sends a form. The key makes repeating it safe: Stripe answers again what it answered first.
-func (t *Till) post(ctx context.Context, path string, form url.Values, key string, out any) error {
-	answer, err := t.client.Do(ctx, upstream.Request{
-		Method: http.MethodPost, Path: path, Body: strings.NewReader(form.Encode()), ContentType: "application/x-www-form-urlencoded",
-		Header: http.Header{"Idempotency-Key": {key}}, Repeatable: true, Words: words,
-	})
-	if err != nil {
-		return err
+// told puts a refusal of Stripe on one line: the library's own text is JSON.
+func told(err error) error {
+	var refused *api.Error
+	if errors.As(err, &refused) {
+		return fmt.Errorf("it answered %d: %s", refused.HTTPStatusCode, cmp.Or(refused.Msg, string(refused.Code), "without a reason"))
 	}
-	return t.client.Decode(answer, out)
-}
-
-// words are Stripe's own for why it refuses (https://docs.stripe.com/api/errors).
-func words(body []byte) string {
-	var e struct {
-		Error struct{ Message string } `json:"error"`
-	}
-	_ = json.Unmarshal(body, &e) // else it has nothing to say
-	return e.Error.Message
+	return err
 }
 
 // identifier tells ids of Stripe from what else may come in their place: they go into paths.
@@ -170,62 +142,21 @@ func identifier(id string) bool {
 	return id != "" && len(id) <= 255 && strings.Trim(id, letters) == ""
 }
 
-// The objects of Stripe, as far as they are read.
-type (
-	session struct {
-		ID            string `json:"id"`
-		URL           string `json:"url"`
-		Mode          string `json:"mode"`
-		PaymentStatus string `json:"payment_status"`
-		PaymentIntent string `json:"payment_intent"`
-		Subscription  string `json:"subscription"`
-		Reference     string `json:"client_reference_id"`
-		Currency      string `json:"currency"`
-		Total         int64  `json:"amount_total"`
-		Subtotal      int64  `json:"amount_subtotal"`
-	}
-	invoice struct {
-		ID       string `json:"id"`
-		Status   string `json:"status"`
-		Currency string `json:"currency"`
-		Paid     int64  `json:"amount_paid"`
-		Subtotal int64  `json:"subtotal"`
-		Parent   struct {
-			Subscription struct {
-				ID       string            `json:"subscription"`
-				Metadata map[string]string `json:"metadata"`
-			} `json:"subscription_details"`
-		} `json:"parent"`
-		Payments struct {
-			Data []struct {
-				Payment struct {
-					Intent string `json:"payment_intent"`
-				} `json:"payment"`
-			} `json:"data"`
-		} `json:"payments"`
-	}
-	refund struct {
-		ID            string `json:"id"`
-		PaymentIntent string `json:"payment_intent"`
-		Amount        int64  `json:"amount"`
-		Status        string `json:"status"` // pending, requires_action, succeeded, failed, canceled
-	}
-	dispute struct {
-		ID            string `json:"id"`
-		PaymentIntent string `json:"payment_intent"`
-		Amount        int64  `json:"amount"`
-		Currency      string `json:"currency"`
-		Status        string `json:"status"`
-	}
-)
-
-func (r refund) change(by string) payments.Change {
+func change(r *api.Refund, by string) payments.Change {
 	state := payments.Done
 	switch r.Status {
-	case "pending", "requires_action":
+	case api.RefundStatusPending, api.RefundStatusRequiresAction:
 		state = payments.Open
-	case "failed", "canceled":
+	case api.RefundStatusFailed, api.RefundStatusCanceled:
 		state = payments.Undone
 	}
-	return payments.Change{Source: billing.Stripe, Ref: r.ID, Payment: r.PaymentIntent, Kind: payments.Refund, Amount: r.Amount, State: state, By: by}
+	return payments.Change{Source: billing.Stripe, Ref: r.ID, Payment: intentOf(r.PaymentIntent), Kind: payments.Refund, Amount: r.Amount, State: state, By: by}
+}
+
+// intentOf is the id of what a payment moved by, "" for none.
+func intentOf(p *api.PaymentIntent) string {
+	if p == nil {
+		return ""
+	}
+	return p.ID
 }

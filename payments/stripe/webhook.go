@@ -1,19 +1,19 @@
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
+	api "github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/webhook"
+
 	"github.com/signalbox/signalbox/billing"
-	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/payments"
 )
 
@@ -24,19 +24,6 @@ const (
 	maxEvent     = 1 << 20
 	answerWithin = 25 * time.Second // Stripe waits for thirty
 )
-
-// event is what a webhook brings; of the object only its id and payment count.
-type event struct {
-	ID   string `json:"id"`
-	Type string `json:"type"`
-	Live bool   `json:"livemode"`
-	Data struct {
-		Object struct {
-			ID            string          `json:"id"`
-			PaymentIntent json.RawMessage `json:"payment_intent"` // an id, or an object where the endpoint expands it
-		} `json:"object"`
-	} `json:"data"`
-}
 
 // ServeHTTP takes one event. 200 says that it was worked on, or before; whatever else has Stripe repeat it for three days.
 func (t *Till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,17 +38,13 @@ func (t *Till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no events are expected here", http.StatusNotFound) // an empty secret is everybody's
 		return
 	}
-	secrets := make([][]byte, len(t.cfg.Secrets))
-	for i, secret := range t.cfg.Secrets {
-		secrets[i] = []byte(secret)
-	}
-	if err := signature.Stamped(r.Header.Get("Stripe-Signature"), "v1", body, t.cfg.Now(), signature.Tolerance, secrets); err != nil {
+	if err := t.signed(body, r.Header.Get("Stripe-Signature")); err != nil {
 		t.cfg.Logger.WarnContext(ctx, "an event of Stripe was refused", "error", err)
 		http.Error(w, "the signature is missing or wrong", http.StatusBadRequest)
 		return
 	}
-	var e event
-	if err := json.Unmarshal(body, &e); err != nil || e.ID == "" {
+	var e api.Event
+	if err := json.Unmarshal(body, &e); err != nil || e.ID == "" || e.Data == nil {
 		http.Error(w, "the body is no event", http.StatusBadRequest)
 		return
 	}
@@ -71,9 +54,19 @@ func (t *Till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// signed refuses what was not signed by one of the secrets, or longer than five minutes ago.
+func (t *Till) signed(body []byte, header string) (err error) {
+	for _, secret := range t.cfg.Secrets {
+		if err = webhook.ValidatePayload(body, header, secret); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
 // take works on an event, once by its id.
-func (t *Till) take(ctx context.Context, e event) error {
-	if e.Live != t.live() {
+func (t *Till) take(ctx context.Context, e api.Event) error {
+	if e.Livemode != t.live() {
 		t.cfg.Logger.WarnContext(ctx, "an event of Stripe's other mode (live or test) was passed over", "event", e.ID)
 		return nil
 	}
@@ -87,10 +80,13 @@ func (t *Till) take(ctx context.Context, e event) error {
 	return t.cfg.Store.Saw(ctx, billing.Stripe, e.ID)
 }
 
-// work does what the type of an event asks for; other types are passed over.
-func (t *Till) work(ctx context.Context, e event) error {
-	object := e.Data.Object
-	if !identifier(object.ID) {
+// work does what the type of an event asks for; other types are passed over. Of what it brings only the id and the payment count.
+func (t *Till) work(ctx context.Context, e api.Event) error {
+	var object struct {
+		ID            string             `json:"id"`
+		PaymentIntent *api.PaymentIntent `json:"payment_intent"` // an id, or an object where the endpoint expands it
+	}
+	if err := json.Unmarshal(e.Data.Raw, &object); err != nil || !identifier(object.ID) {
 		return nil
 	}
 	switch e.Type {
@@ -102,65 +98,53 @@ func (t *Till) work(ctx context.Context, e event) error {
 	case "invoice.paid":
 		return t.checkInvoice(ctx, object.ID)
 	case "charge.refunded", "refund.created", "refund.updated", "refund.failed":
-		return t.checkRefunds(ctx, idOf(object.PaymentIntent))
+		return t.checkRefunds(ctx, intentOf(object.PaymentIntent))
 	case "charge.dispute.created", "charge.dispute.updated", "charge.dispute.closed", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated":
 		return t.checkDispute(ctx, object.ID)
 	}
 	return nil
 }
 
-// idOf reads the id of what may be expanded.
-func idOf(raw json.RawMessage) string {
-	var id string
-	if json.Unmarshal(raw, &id) == nil {
-		return id
-	}
-	var object struct {
-		ID string `json:"id"`
-	}
-	_ = json.Unmarshal(raw, &object) // else there is none
-	return object.ID
-}
-
 // checkSession credits a session that is paid. Subscriptions are credited by their invoices.
 func (t *Till) checkSession(ctx context.Context, id string) error {
-	var s session
-	if err := t.client.Get(ctx, "/v1/checkout/sessions/"+id, nil, &s); err != nil {
-		return fmt.Errorf("read session %s: %w", id, err)
+	s, err := t.client.V1CheckoutSessions.Retrieve(ctx, id, nil)
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", id, told(err))
 	}
-	if s.Mode != "payment" || s.PaymentStatus == "unpaid" {
+	if s.Mode != api.CheckoutSessionModePayment || s.PaymentStatus == api.CheckoutSessionPaymentStatusUnpaid {
 		return nil
 	}
-	ref := s.PaymentIntent
-	if ref == "" {
-		ref = s.ID // nothing was to pay
-	}
-	return t.pay(ctx, payments.Paid{Ref: ref, OrderID: s.Reference, Currency: s.Currency, Amount: s.Total, Price: s.Subtotal})
+	ref := cmp.Or(intentOf(s.PaymentIntent), s.ID) // where nothing was to pay there is no intent
+	return t.pay(ctx, payments.Paid{Ref: ref, OrderID: s.ClientReferenceID, Currency: string(s.Currency), Amount: s.AmountTotal, Price: s.AmountSubtotal})
 }
 
 // checkInvoice credits a period of a subscription that is paid.
 func (t *Till) checkInvoice(ctx context.Context, id string) error {
-	var i invoice
-	if err := t.client.Get(ctx, "/v1/invoices/"+id, url.Values{"expand[]": {"payments"}}, &i); err != nil {
-		return fmt.Errorf("read invoice %s: %w", id, err)
+	i, err := t.client.V1Invoices.Retrieve(ctx, id, &api.InvoiceRetrieveParams{Expand: []*string{new("payments")}})
+	if err != nil {
+		return fmt.Errorf("read invoice %s: %w", id, told(err))
 	}
-	subscription := i.Parent.Subscription
-	if i.Status != "paid" || subscription.ID == "" {
+	if i.Status != api.InvoiceStatusPaid || i.Parent == nil || i.Parent.SubscriptionDetails == nil || i.Parent.SubscriptionDetails.Subscription == nil {
 		return nil
 	}
-	paid := payments.Paid{Ref: i.ID, OrderID: subscription.Metadata[orderKey], Currency: i.Currency, Amount: i.Paid, Price: i.Subtotal, Subscription: subscription.ID}
-	for _, p := range i.Payments.Data {
-		if p.Payment.Intent != "" {
-			paid.Ref = p.Payment.Intent
+	details := i.Parent.SubscriptionDetails
+	paid := payments.Paid{
+		Ref: i.ID, OrderID: details.Metadata[orderKey], Currency: string(i.Currency), Amount: i.AmountPaid, Price: i.Subtotal, Subscription: details.Subscription.ID,
+	}
+	if i.Payments != nil {
+		for _, p := range i.Payments.Data {
+			if p.Payment != nil {
+				paid.Ref = cmp.Or(intentOf(p.Payment.PaymentIntent), paid.Ref)
+			}
 		}
 	}
 	if paid.OrderID == "" { // by a Payment Link: only its session knows the order
-		var list struct{ Data []session }
-		if err := t.client.Get(ctx, "/v1/checkout/sessions", url.Values{"subscription": {subscription.ID}}, &list); err != nil {
-			return fmt.Errorf("read the session of subscription %s: %w", subscription.ID, err)
-		}
-		if len(list.Data) > 0 {
-			paid.OrderID = list.Data[0].Reference
+		for s, err := range t.client.V1CheckoutSessions.List(ctx, &api.CheckoutSessionListParams{Subscription: &paid.Subscription}).All(ctx) {
+			if err != nil {
+				return fmt.Errorf("read the session of subscription %s: %w", paid.Subscription, told(err))
+			}
+			paid.OrderID = s.ClientReferenceID
+			break
 		}
 	}
 	return t.pay(ctx, paid)
@@ -190,12 +174,11 @@ func (t *Till) checkRefunds(ctx context.Context, intent string) error {
 	if !identifier(intent) {
 		return nil // of a charge that no checkout made
 	}
-	var list struct{ Data []refund }
-	if err := t.client.Get(ctx, "/v1/refunds", url.Values{"payment_intent": {intent}, "limit": {strconv.Itoa(perPage)}}, &list); err != nil {
-		return fmt.Errorf("read the refunds of %s: %w", intent, err)
-	}
-	for _, r := range list.Data {
-		if _, err := t.cfg.Store.Change(ctx, r.change("")); err != nil {
+	for r, err := range t.client.V1Refunds.List(ctx, &api.RefundListParams{PaymentIntent: &intent}).All(ctx) {
+		if err != nil {
+			return fmt.Errorf("read the refunds of %s: %w", intent, told(err))
+		}
+		if _, err := t.cfg.Store.Change(ctx, change(r, "")); err != nil {
 			return err
 		}
 	}
@@ -204,24 +187,24 @@ func (t *Till) checkRefunds(ctx context.Context, intent string) error {
 
 // checkDispute reads a dispute. An inquiry (warning_...) moves no money.
 func (t *Till) checkDispute(ctx context.Context, id string) error {
-	var d dispute
-	if err := t.client.Get(ctx, "/v1/disputes/"+id, nil, &d); err != nil {
-		return fmt.Errorf("read dispute %s: %w", id, err)
+	d, err := t.client.V1Disputes.Retrieve(ctx, id, nil)
+	if err != nil {
+		return fmt.Errorf("read dispute %s: %w", id, told(err))
 	}
 	state := payments.Open
-	switch {
-	case d.Status == "won", d.Status == "prevented", d.Status == "warning_closed":
+	switch d.Status {
+	case api.DisputeStatusWon, api.DisputeStatusPrevented, api.DisputeStatusWarningClosed:
 		state = payments.Undone
-	case d.Status == "lost":
+	case api.DisputeStatusLost:
 		state = payments.Done
-	case strings.HasPrefix(d.Status, "warning_"):
+	case api.DisputeStatusWarningNeedsResponse, api.DisputeStatusWarningUnderReview:
 		return nil
 	}
-	if !identifier(d.PaymentIntent) {
+	if d.PaymentIntent == nil {
 		return nil
 	}
-	_, err := t.cfg.Store.Change(ctx, payments.Change{
-		Source: billing.Stripe, Ref: d.ID, Payment: d.PaymentIntent, Kind: payments.Dispute, Amount: d.Amount, Currency: d.Currency, State: state,
+	_, err = t.cfg.Store.Change(ctx, payments.Change{
+		Source: billing.Stripe, Ref: d.ID, Payment: d.PaymentIntent.ID, Kind: payments.Dispute, Amount: d.Amount, Currency: string(d.Currency), State: state,
 	})
 	return err
 }
