@@ -38,6 +38,26 @@ var fine = map[string]string{
 	"0548_site_languages.sql: ALTER TABLE site_image_uses ADD CONSTRAINT":          "it takes the place of one that allowed less",
 }
 
+// newer are forms that Postgres 14, the oldest that is served, does not know.
+var newer = regexp.MustCompile(`(?i)\bNULLS NOT DISTINCT\b|\bMERGE INTO\b|\bsecurity_invoker\b|\bregexp_(count|instr|like|substr)\b|\bany_value\b|\bIS JSON\b|\bJSON_(TABLE|QUERY|VALUE|EXISTS|OBJECTAGG|ARRAYAGG)\b|\buuidv7\b`)
+
+func TestStepsAreForTheOldestPostgres(t *testing.T) {
+	t.Parallel()
+	files, err := fs.Glob(migrations.FS, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(migrations.FS, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := newer.FindString(comment.ReplaceAllString(string(text), "")); found != "" {
+			t.Errorf("%s: %s is not known to Postgres 14", file, found)
+		}
+	}
+}
+
 // TestStepsOnlyExpand holds the rule by which two neighbouring versions run together: what a step takes away, the version before no longer reads.
 func TestStepsOnlyExpand(t *testing.T) {
 	t.Parallel()
