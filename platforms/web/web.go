@@ -173,11 +173,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := s.table()
-	if err != nil {
-		return nil, err
-	}
-	s.mux, err = s.serve(table)
+	s.mux, err = s.serve(s.table())
 	return s, err
 }
 
