@@ -25,7 +25,7 @@ type Bundle struct {
 
 type file struct {
 	kind   string
-	raw    []byte
+	raw    func() []byte
 	zipped func() []byte // made when it is first asked for; nil: no smaller
 }
 
@@ -53,7 +53,7 @@ func Of(files map[string][]byte, root string) Bundle {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		raw := files[name]
 		sum.Write(raw)
-		f := file{kind: typeOf(name), raw: raw}
+		f := file{kind: typeOf(name), raw: func() []byte { return raw }}
 		if !strings.HasPrefix(f.kind, "image/jp") { // which are as small as they get
 			f.zipped = sync.OnceValue(func() []byte { return Zipped(raw, gzip.BestCompression) })
 		}
@@ -61,6 +61,11 @@ func Of(files map[string][]byte, root string) Bundle {
 	}
 	b.hash = hex.EncodeToString(sum.Sum(nil)[:6])
 	return b
+}
+
+// Add adds a picture that is made of files of the bundle, when it is first asked for.
+func (b Bundle) Add(name string, content func() []byte) {
+	b.files[name] = file{kind: typeOf(name), raw: sync.OnceValue(content)}
 }
 
 // typeOf does not ask the machine's own tables, which differ.
@@ -104,7 +109,7 @@ func (b Bundle) Serve(w http.ResponseWriter, r *http.Request, scope string) bool
 		w.Write(found.zipped())
 		return true
 	}
-	w.Write(found.raw)
+	w.Write(found.raw())
 	return true
 }
 

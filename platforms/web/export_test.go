@@ -19,7 +19,10 @@ const LetIn = "let in"
 
 // Stubbed serves the addresses with their own doors, behind which everything answers LetIn, and tells them with their uses.
 func (s *Server) Stubbed() (http.Handler, map[string]Use, error) {
-	table := s.table()
+	table, err := s.table()
+	if err != nil {
+		return nil, nil, err
+	}
 	uses := map[string]Use{}
 	for i, a := range table {
 		uses[a.Pattern] = a.Use

@@ -30,7 +30,7 @@ func OwnPaths() []string {
 }
 
 // table is the table of contents: nothing is served that is not in it.
-func (s *Server) table() []door.Route {
+func (s *Server) table() ([]door.Route, error) {
 	cfg := s.cfg
 	callers := request.Callers{Runs: cfg.Runs, Access: cfg.Users}
 	s.api = api.New(api.Config{
@@ -42,11 +42,14 @@ func (s *Server) table() []door.Route {
 	if cfg.Gallery != nil {
 		results = cfg.Gallery
 	}
-	drawn := pages.Routes(pages.Config{
+	drawn, err := pages.Routes(pages.Config{
 		Door: s.door, Render: s.render, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Users: cfg.Users, Ledger: cfg.Ledger, Callers: callers, Media: cfg.Runs, Links: s.links,
 		Streams: s.streams, Shares: cfg.Shares, Reports: cfg.Reports, ShareKey: cfg.LinkKey, Conversation: cfg.Conversation, Questions: cfg.Questions, Improves: improves(cfg.Mounts), Buying: cfg.Buying, Landing: cfg.Landing, Examples: cfg.Examples,
 		Delete: s.api.Delete, DeleteOutput: s.api.DeleteOutput, Gallery: results, Logger: cfg.Logger,
 	})
+	if err != nil {
+		return nil, err
+	}
 	own := account.Routes(account.Config{
 		Door: s.door, Render: s.render, Users: cfg.Users, Spending: cfg.Runs, Ledger: cfg.Ledger, Invitations: cfg.Invitations,
 		Telegram: cfg.Telegram, Discord: cfg.Discord, Hooks: cfg.Hooks, Exports: cfg.Exports, Logger: cfg.Logger, Now: cfg.Now,
@@ -67,7 +70,7 @@ func (s *Server) table() []door.Route {
 	for _, m := range cfg.Mounts {
 		table = append(table, s.mounted(m))
 	}
-	return append(table, door.ForAll(everywhere, s.render.NotFound))
+	return append(table, door.ForAll(everywhere, s.render.NotFound)), nil
 }
 
 // probes are the addresses for those who watch the program.

@@ -173,7 +173,11 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mux, err = s.serve(s.table())
+	table, err := s.table()
+	if err != nil {
+		return nil, err
+	}
+	s.mux, err = s.serve(table)
 	return s, err
 }
 

@@ -2,11 +2,11 @@ package pages
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	_ "image/jpeg" // examples are JPEG files
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/bundle"
@@ -15,15 +15,11 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/render"
 )
 
-// examples are pictures that tools made, by the tools' ids. They are made small when somebody first sees a page with them.
+// examples are pictures that tools made, by the tools' ids.
 type examples struct {
-	made   func() madeExamples
+	files  bundle.Bundle
+	known  map[string]example
 	render *render.Renderer
-}
-
-type madeExamples struct {
-	files bundle.Bundle
-	known map[string]example
 }
 
 // example is a picture: whole, as large as on a wall of pictures, and as large as beside a name.
@@ -32,50 +28,50 @@ type example struct {
 	size                image.Point
 }
 
-// newExamples takes JPEG files by the ids of their tools.
-func newExamples(pictures map[string][]byte, r *render.Renderer, log *slog.Logger) *examples {
-	return &examples{render: r, made: sync.OnceValue(func() madeExamples { return makeExamples(pictures, log) })}
-}
-
-// makeExamples leaves out a picture that can't be read, and says so.
-func makeExamples(pictures map[string][]byte, log *slog.Logger) madeExamples {
-	named, known := map[string][]byte{}, map[string]example{}
+// newExamples takes JPEG files by the ids of their tools. They are made small when somebody first looks at them.
+func newExamples(pictures map[string][]byte, r *render.Renderer, log *slog.Logger) (*examples, error) {
+	named, e := map[string][]byte{}, &examples{known: map[string]example{}, render: r}
 	for id, data := range pictures {
 		c, _, err := image.DecodeConfig(bytes.NewReader(data))
-		var wall, tile []byte
-		if err == nil {
-			_, wall, err = assets.Shrink(bytes.NewReader(data), files.WallSide)
-		}
-		if err == nil {
-			_, tile, err = assets.Shrink(bytes.NewReader(data), files.TileSide)
-		}
 		if err != nil {
-			log.Error("the example of a tool can't be shown", "tool", id, "error", err)
-			continue
+			return nil, fmt.Errorf("web: the example of %s: %w", id, err)
 		}
-		named[id+".jpg"], named[id+"-wall.jpg"], named[id+"-tile.jpg"] = data, wall, tile
-		known[id] = example{size: image.Pt(c.Width, c.Height)}
+		named[id+".jpg"], e.known[id] = data, example{size: image.Pt(c.Width, c.Height)}
 	}
-	made := madeExamples{bundle.Of(named, "/examples/"), known}
-	for id, e := range known {
-		e.address, e.wall, e.tile = made.files.Address(id+".jpg"), made.files.Address(id+"-wall.jpg"), made.files.Address(id+"-tile.jpg")
-		known[id] = e
+	e.files = bundle.Of(named, "/examples/")
+	for id, known := range e.known {
+		small := func(name string, side int) (address string) {
+			e.files.Add(name, func() []byte { return shrunk(id, pictures[id], side, log) })
+			return e.files.Address(name)
+		}
+		known.address, known.wall, known.tile = e.files.Address(id+".jpg"), small(id+"-wall.jpg", files.WallSide), small(id+"-tile.jpg", files.TileSide)
+		e.known[id] = known
 	}
-	return made
+	return e, nil
+}
+
+// shrunk gives the whole picture where it can't be made small.
+func shrunk(id string, data []byte, side int, log *slog.Logger) []byte {
+	_, small, err := assets.Shrink(bytes.NewReader(data), side)
+	if err != nil {
+		log.Error("the example of a tool can't be made small", "tool", id, "error", err)
+		return data
+	}
+	return small
 }
 
 func (e *examples) of(toolID string) (example, bool) {
-	found, ok := e.made().known[toolID]
+	found, ok := e.known[toolID]
 	return found, ok
 }
 
 // address is where a tool's example is, tile where it is small; "" where it has none.
-func (e *examples) address(toolID string) string { return e.made().known[toolID].address }
-func (e *examples) tile(toolID string) string    { return e.made().known[toolID].tile }
+func (e *examples) address(toolID string) string { return e.known[toolID].address }
+func (e *examples) tile(toolID string) string    { return e.known[toolID].tile }
 
 func (e *examples) route() door.Route {
 	return door.ForAll("GET /examples/{hash}/{file}", func(w http.ResponseWriter, r *http.Request) {
-		if !e.made().files.Serve(w, r, "public") {
+		if !e.files.Serve(w, r, "public") {
 			e.render.NotFound(w, r)
 		}
 	})

@@ -77,8 +77,11 @@ type Buying struct {
 }
 
 // Routes gives the addresses of the pages.
-func Routes(cfg Config) []door.Route {
-	made := newExamples(cfg.Examples, cfg.Render, cfg.Logger)
+func Routes(cfg Config) ([]door.Route, error) {
+	made, err := newExamples(cfg.Examples, cfg.Render, cfg.Logger)
+	if err != nil {
+		return nil, err
+	}
 	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: cfg.Render.Pages(templateFiles, functions), views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	money := spending{cfg.Users, cfg.Ledger}
 	form := &forms{shared: s, improves: cfg.Improves, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
@@ -98,7 +101,7 @@ func Routes(cfg Config) []door.Route {
 	if cfg.Conversation != nil {
 		list = append(list, (&chatPages{shared: s, conversation: cfg.Conversation, streams: cfg.Streams, forms: form}).routes()...)
 	}
-	return append(list, made.route(), door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static))
+	return append(list, made.route(), door.ForAll("GET /static/{hash}/{file}", cfg.Render.Static)), nil
 }
 
 // functions are what the templates call, in one language.
