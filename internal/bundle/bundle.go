@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Bundle is a set of files. Scripts in it name each other relatively.
@@ -23,8 +24,9 @@ type Bundle struct {
 }
 
 type file struct {
-	kind        string
-	raw, zipped []byte
+	kind   string
+	raw    func() []byte
+	zipped func() []byte // made when it is first asked for; nil: no smaller
 }
 
 // New reads all files below a folder. They are served under root, which ends in a slash, as ROOT{hash}/{file}.
@@ -51,14 +53,19 @@ func Of(files map[string][]byte, root string) Bundle {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		raw := files[name]
 		sum.Write(raw)
-		f := file{kind: typeOf(name), raw: raw}
+		f := file{kind: typeOf(name), raw: func() []byte { return raw }}
 		if !strings.HasPrefix(f.kind, "image/jp") { // which are as small as they get
-			f.zipped = Zipped(raw, gzip.BestCompression)
+			f.zipped = sync.OnceValue(func() []byte { return Zipped(raw, gzip.BestCompression) })
 		}
 		b.files[name] = f
 	}
 	b.hash = hex.EncodeToString(sum.Sum(nil)[:6])
 	return b
+}
+
+// Add adds a picture that is made of files of the bundle, when it is first asked for.
+func (b Bundle) Add(name string, content func() []byte) {
+	b.files[name] = file{kind: typeOf(name), raw: sync.OnceValue(content)}
 }
 
 // typeOf does not ask the machine's own tables, which differ.
@@ -68,6 +75,8 @@ func typeOf(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
+	case ".html":
+		return "text/html; charset=utf-8"
 	case ".txt":
 		return "text/plain; charset=utf-8"
 	case ".jpg":
@@ -97,10 +106,10 @@ func (b Bundle) Serve(w http.ResponseWriter, r *http.Request, scope string) bool
 	h.Set("Vary", "Accept-Encoding")
 	if found.zipped != nil && AcceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
-		w.Write(found.zipped)
+		w.Write(found.zipped())
 		return true
 	}
-	w.Write(found.raw)
+	w.Write(found.raw())
 	return true
 }
 

@@ -84,6 +84,9 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = applicationName
 	}
+	if config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		config.ConnConfig.DescriptionCacheCapacity = 0 // the other mode's cache, for which each connection takes 75 kB
+	}
 	boundSilence(config, dsn)
 	return config, nil
 }

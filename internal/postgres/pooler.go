@@ -41,6 +41,7 @@ func behindPooler(ctx context.Context, pool *pgxpool.Pool, config *pgxpool.Confi
 	if !strings.Contains(dsn, "default_query_exec_mode") {
 		// Prepared statements belong to a connection of the server, which is another one the next time.
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		config.ConnConfig.DescriptionCacheCapacity = config.ConnConfig.StatementCacheCapacity
 	}
 	return pgxpool.NewWithConfig(ctx, config)
 }

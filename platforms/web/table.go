@@ -33,15 +33,11 @@ func OwnPaths() []string {
 func (s *Server) table() ([]door.Route, error) {
 	cfg := s.cfg
 	callers := request.Callers{Runs: cfg.Runs, Access: cfg.Users}
-	var err error
-	s.api, err = api.New(api.Config{
+	s.api = api.New(api.Config{
 		Door: s.door, Streams: s.streams, Registry: cfg.Registry, Search: cfg.Search, Runs: cfg.Runs, Callers: callers, Media: cfg.Runs, Links: s.links, Ledger: cfg.Ledger,
 		Keys: cfg.Users, Programs: cfg.Users, Invitations: cfg.Invitations, Hooks: cfg.Hooks, Answers: cfg.Answers, Points: cfg.Points, Gallery: cfg.Gallery, Exports: cfg.Exports,
 		Status: cfg.Status, Changes: cfg.Changes, Mounted: described(cfg.Mounts), Version: cfg.Version, NotFound: s.render.NotFound, Logger: cfg.Logger, Now: cfg.Now,
 	})
-	if err != nil {
-		return nil, err
-	}
 	var results pages.Gallery
 	if cfg.Gallery != nil {
 		results = cfg.Gallery
@@ -54,24 +50,17 @@ func (s *Server) table() ([]door.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := account.Routes(account.Config{
+	own := account.Routes(account.Config{
 		Door: s.door, Render: s.render, Users: cfg.Users, Spending: cfg.Runs, Ledger: cfg.Ledger, Invitations: cfg.Invitations,
 		Telegram: cfg.Telegram, Discord: cfg.Discord, Hooks: cfg.Hooks, Exports: cfg.Exports, Logger: cfg.Logger, Now: cfg.Now,
 	})
-	if err != nil {
-		return nil, err
-	}
 	var drawings []door.Route
 	if cfg.Drawings != nil {
-		if drawings, err = scenes.Routes(scenes.Config{Render: s.render, Drawings: cfg.Drawings, Runs: cfg.Runs, Links: s.links}); err != nil {
-			return nil, err
-		}
+		drawings = scenes.Routes(scenes.Config{Render: s.render, Drawings: cfg.Drawings, Runs: cfg.Runs, Links: s.links})
 	}
 	var built []door.Route
 	if cfg.Missions != nil {
-		if built, err = chains.Routes(chains.Config{Render: s.render, Registry: cfg.Registry, Missions: cfg.Missions}); err != nil {
-			return nil, err
-		}
+		built = chains.Routes(chains.Config{Render: s.render, Registry: cfg.Registry, Missions: cfg.Missions})
 	}
 	stored := files.New(files.Config{Links: s.links, Store: cfg.Runs, Logger: cfg.Logger, Now: cfg.Now, NotFound: s.render.NotFound})
 	table := s.probes()

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/decimal"
@@ -72,10 +73,12 @@ var (
 )
 
 // pattern is a model of the catalogue, or several.
-var pattern = regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9._-]{0,63}/(\*|[a-z0-9][a-z0-9._*-]{0,127}))$`)
+var pattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9._-]{0,63}/(\*|[a-z0-9][a-z0-9._*-]{0,127}))$`)
+})
 
 // IsPattern reports whether a text names models of the catalogue: owner/name, owner/*, owner/name-* or *.
-func IsPattern(text string) bool { return pattern.MatchString(text) }
+func IsPattern(text string) bool { return pattern().MatchString(text) }
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Provider, error) {

@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/said"
@@ -73,10 +74,12 @@ var (
 	_ registry.Pricer           = (*Provider)(nil)
 )
 
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){1,5}$`)
+var modelName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){1,5}$`)
+})
 
 // IsModel reports whether a text names a model: owner/name, perhaps with a path.
-func IsModel(text string) bool { return modelName.MatchString(text) }
+func IsModel(text string) bool { return modelName().MatchString(text) }
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Provider, error) {

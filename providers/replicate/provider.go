@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/said"
@@ -63,10 +64,12 @@ var (
 	_ registry.Pricer           = (*Provider)(nil)
 )
 
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[a-f0-9]{64})?$`)
+var modelName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[a-f0-9]{64})?$`)
+})
 
 // IsModel reports whether a text names a model: owner/name, or owner/name:version.
-func IsModel(text string) bool { return modelName.MatchString(text) }
+func IsModel(text string) bool { return modelName().MatchString(text) }
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Provider, error) {

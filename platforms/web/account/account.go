@@ -44,12 +44,8 @@ type Config struct {
 }
 
 // Routes gives the addresses of the account's pages.
-func Routes(cfg Config) ([]door.Route, error) {
-	pages, err := cfg.Render.Pages(templateFiles, functions)
-	if err != nil {
-		return nil, err
-	}
-	s := shared{cfg.Door, cfg.Render, pages, cfg.Logger, cfg.Now}
+func Routes(cfg Config) []door.Route {
+	s := shared{cfg.Door, cfg.Render, cfg.Render.Pages(templateFiles, functions), cfg.Logger, cfg.Now}
 	var ways []way
 	if cfg.Telegram != nil {
 		ways = append(ways, way{wayTelegram, "/signin/telegram"})
@@ -76,5 +72,5 @@ func Routes(cfg Config) ([]door.Route, error) {
 	if cfg.Hooks != nil {
 		list = append(list, (&hookPages{shared: s, hooks: cfg.Hooks, messages: cfg.Hooks}).routes()...)
 	}
-	return list, nil
+	return list
 }

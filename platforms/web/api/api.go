@@ -72,10 +72,10 @@ type API struct {
 }
 
 // New makes the API.
-func New(cfg Config) (*API, error) {
+func New(cfg Config) *API {
 	site := cfg.Door.Site
 	tell := teller{site, cfg.Links}
-	a := &API{
+	return &API{
 		cfg: cfg, tell: tell,
 		catalogue: &catalogueAPI{cfg: cfg, description: description{site: site, version: cfg.Version, hooks: cfg.Hooks != nil, gallery: cfg.Gallery != nil, mounted: cfg.Mounted}},
 		starting: &starting{
@@ -87,7 +87,6 @@ func New(cfg Config) (*API, error) {
 		keys:        &keysAPI{door: cfg.Door, keys: cfg.Keys, programs: cfg.Programs},
 		invitations: &invitationsAPI{site: site, invitations: cfg.Invitations, now: cfg.Now},
 	}
-	return a, a.catalogue.description.read()
 }
 
 // Routes are the addresses of the API. The tools' own paths come and go with the registry, so they are looked up, not routed.

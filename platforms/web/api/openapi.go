@@ -30,15 +30,6 @@ type description struct {
 	hooks   bool
 	gallery bool
 	mounted []object // the paths of what is mounted
-
-	fixed []byte // the fixed document in JSON
-}
-
-func (d *description) read() (err error) {
-	if d.fixed, err = yaml.YAMLToJSON(fixedDocument); err != nil {
-		return fmt.Errorf("web: openapi.yaml: %w", err)
-	}
-	return nil
 }
 
 // toolTemplate is the member of the fixed document that holds what the operations of all tools share.
@@ -47,7 +38,11 @@ const toolTemplate = "x-tool-operation"
 // document draws the description from a snapshot.
 func (d *description) document(snapshot *catalog.Snapshot) (object, error) {
 	document := object{}
-	if err := json.Unmarshal(d.fixed, &document); err != nil {
+	fixed, err := yaml.YAMLToJSON(fixedDocument)
+	if err == nil {
+		err = json.Unmarshal(fixed, &document)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("web: openapi.yaml: %w", err)
 	}
 	template := member(document, toolTemplate)

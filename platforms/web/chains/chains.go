@@ -54,11 +54,8 @@ type server struct {
 }
 
 // Routes gives the addresses of the pages.
-func Routes(cfg Config) ([]door.Route, error) {
-	drawn, err := cfg.Render.Pages(templateFiles, func(i18n.Voice) template.FuncMap { return nil })
-	if err != nil {
-		return nil, err
-	}
+func Routes(cfg Config) []door.Route {
+	drawn := cfg.Render.Pages(templateFiles, func(i18n.Voice) template.FuncMap { return nil })
 	s := server{cfg, drawn}
 	return []door.Route{
 		door.ForPeople("GET "+Path, door.Read, s.told(s.list)),
@@ -69,7 +66,7 @@ func Routes(cfg Config) ([]door.Route, error) {
 		door.ForPeople("GET "+Path+"/missions/{id}", door.Read, s.told(s.mission)),
 		door.ForPeople("POST "+Path+"/missions/{id}/confirm", door.Person, s.told(s.confirm)),
 		door.ForPeople("POST "+Path+"/missions/{id}/cancel", door.Person, s.told(s.cancel)),
-	}, nil
+	}
 }
 
 type page = func(w http.ResponseWriter, r *http.Request, a users.Account) error

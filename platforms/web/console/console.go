@@ -13,6 +13,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
@@ -146,12 +147,12 @@ type Config struct {
 // Console serves the operator's pages. Make it with New.
 type Console struct {
 	cfg    Config
-	pages  *template.Template
+	pages  func() (*template.Template, error)
 	bundle bundle.Bundle
 	books  checked
 }
 
-// New checks the configuration and parses the templates.
+// New checks the configuration.
 func New(cfg Config) (*Console, error) {
 	if cfg.Registry == nil || cfg.Catalogue == nil || cfg.Runs == nil || cfg.People == nil || cfg.Ledger == nil || cfg.Grant == nil || cfg.Caller == nil || cfg.CSRF == nil {
 		return nil, errors.New("console: a required member of the configuration is missing")
@@ -164,12 +165,10 @@ func New(cfg Config) (*Console, error) {
 	}
 	c := &Console{cfg: cfg}
 	var err error
-	if c.bundle, err = bundle.New(staticFiles, "static", Root+"static/"); err == nil {
-		c.pages, err = c.parsePages()
-	}
-	if err != nil {
+	if c.bundle, err = bundle.New(staticFiles, "static", Root+"static/"); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
+	c.pages = sync.OnceValues(c.parsePages) // they take memory once an operator comes
 	return c, nil
 }
 

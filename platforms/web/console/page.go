@@ -132,7 +132,11 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, who users.Account
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
 	v.Nav, v.Now, v.CSRF = c.places(), c.cfg.Now(), c.cfg.CSRF(r.Context())
 	var page bytes.Buffer
-	if err := c.pages.ExecuteTemplate(&page, name+".html", v); err != nil {
+	templates, err := c.pages()
+	if err == nil {
+		err = templates.ExecuteTemplate(&page, name+".html", v)
+	}
+	if err != nil {
 		c.cfg.Logger.Error("console template failed", "template", name, "error", err)
 		http.Error(w, "This page is broken on our side; the log says how.", http.StatusInternalServerError)
 		return

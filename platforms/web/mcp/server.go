@@ -93,11 +93,12 @@ type Server struct {
 	people  *catalogue
 	insider *catalogue
 
+	asked     sync.Once  // the first request has both catalogues made
 	following sync.Mutex // who follows holds it, and sees the registry as it is then
 	sessions  sessions
 }
 
-// New makes a Server that follows the registry.
+// New makes a Server.
 func New(cfg Config) (*Server, error) {
 	if len(cfg.Secret) < 16 {
 		return nil, fmt.Errorf("mcp: the secret has %d bytes, it needs at least 16", len(cfg.Secret))
@@ -114,9 +115,13 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, texts: texts.WithUnit(cfg.Points.Unit())}
 	s.people, s.insider = s.newCatalogue(registry.Everyone), s.newCatalogue(registry.Insiders)
-	cfg.Registry.OnSwap(func(context.Context, catalog.Swap) { s.follow() })
-	s.follow()
 	return s, nil
+}
+
+// begin follows the registry from now on. Many houses have no client, and the descriptions of a thousand tools are megabytes.
+func (s *Server) begin() {
+	s.cfg.Registry.OnSwap(func(context.Context, catalog.Swap) { s.follow() })
+	s.follow()
 }
 
 // follow makes the tools of both catalogues those that the registry offers now. They share descriptions.
@@ -162,6 +167,7 @@ func (s *Server) Handler() http.Handler {
 	session.SessionTimeout = sessionTimeout
 	modern, legacy := sdk.NewStreamableHTTPHandler(pick, &alone), sdk.NewStreamableHTTPHandler(pick, &session)
 	both := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Do(s.begin)
 		if r.Header.Get(versionHeader) >= statelessFrom {
 			modern.ServeHTTP(w, r)
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	_ "image/jpeg" // examples are JPEG files
+	"log/slog"
 	"net/http"
 
 	"github.com/signalbox/signalbox/internal/assets"
@@ -27,8 +28,8 @@ type example struct {
 	size                image.Point
 }
 
-// newExamples takes JPEG files by the ids of their tools.
-func newExamples(pictures map[string][]byte, r *render.Renderer) (*examples, error) {
+// newExamples takes JPEG files by the ids of their tools. They are made small when somebody first looks at them.
+func newExamples(pictures map[string][]byte, r *render.Renderer, log *slog.Logger) (*examples, error) {
 	named, e := map[string][]byte{}, &examples{known: map[string]example{}, render: r}
 	for id, data := range pictures {
 		c, _, err := image.DecodeConfig(bytes.NewReader(data))
@@ -36,18 +37,27 @@ func newExamples(pictures map[string][]byte, r *render.Renderer) (*examples, err
 			return nil, fmt.Errorf("web: the example of %s: %w", id, err)
 		}
 		named[id+".jpg"], e.known[id] = data, example{size: image.Pt(c.Width, c.Height)}
-		for name, side := range map[string]int{id + "-wall.jpg": files.WallSide, id + "-tile.jpg": files.TileSide} {
-			if _, named[name], err = assets.Shrink(bytes.NewReader(data), side); err != nil {
-				return nil, fmt.Errorf("web: the example of %s: %w", id, err)
-			}
-		}
 	}
 	e.files = bundle.Of(named, "/examples/")
 	for id, known := range e.known {
-		known.address, known.wall, known.tile = e.files.Address(id+".jpg"), e.files.Address(id+"-wall.jpg"), e.files.Address(id+"-tile.jpg")
+		small := func(name string, side int) (address string) {
+			e.files.Add(name, func() []byte { return shrunk(id, pictures[id], side, log) })
+			return e.files.Address(name)
+		}
+		known.address, known.wall, known.tile = e.files.Address(id+".jpg"), small(id+"-wall.jpg", files.WallSide), small(id+"-tile.jpg", files.TileSide)
 		e.known[id] = known
 	}
 	return e, nil
+}
+
+// shrunk gives the whole picture where it can't be made small.
+func shrunk(id string, data []byte, side int, log *slog.Logger) []byte {
+	_, small, err := assets.Shrink(bytes.NewReader(data), side)
+	if err != nil {
+		log.Error("the example of a tool can't be made small", "tool", id, "error", err)
+		return data
+	}
+	return small
 }
 
 func (e *examples) of(toolID string) (example, bool) {

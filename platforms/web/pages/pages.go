@@ -78,15 +78,11 @@ type Buying struct {
 
 // Routes gives the addresses of the pages.
 func Routes(cfg Config) ([]door.Route, error) {
-	drawn, err := cfg.Render.Pages(templateFiles, functions)
+	made, err := newExamples(cfg.Examples, cfg.Render, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}
-	made, err := newExamples(cfg.Examples, cfg.Render)
-	if err != nil {
-		return nil, err
-	}
-	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: drawn, views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
+	s := shared{examples: made, door: cfg.Door, render: cfg.Render, pages: cfg.Render.Pages(templateFiles, functions), views: views{cfg.Links}, tools: tools{cfg.Registry, cfg.Search}, log: cfg.Logger}
 	money := spending{cfg.Users, cfg.Ledger}
 	form := &forms{shared: s, improves: cfg.Improves, spending: money, runs: cfg.Runs, callers: cfg.Callers, reader: request.Reader{Media: cfg.Media}, presets: cfg.Users}
 	share := &sharing{shared: s, shares: cfg.Shares, reports: cfg.Reports, callers: cfg.Callers, key: cfg.ShareKey}

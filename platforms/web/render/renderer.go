@@ -59,7 +59,7 @@ type Renderer struct {
 	own    *Pages
 }
 
-// New parses the frame of all pages.
+// New reads the texts and styles of all pages.
 func New(cfg Config) (*Renderer, error) {
 	texts, err := i18n.Load()
 	if err != nil {
@@ -69,9 +69,7 @@ func New(cfg Config) (*Renderer, error) {
 	if d.bundle, err = bundle.New(staticFiles, "static", "/static/"); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	if d.own, err = d.Pages(nil, nil); err != nil {
-		return nil, err
-	}
+	d.own = d.Pages(nil, nil)
 	return d, nil
 }
 
@@ -82,17 +80,14 @@ type Pages struct {
 }
 
 // Pages parses a package's templates, templates/*.html in files, once for each language, so that a page says {{t "web.key"}} and
-// no more. functions are what they call beside those of all pages. English shows whether they are sound; the other languages
-// take memory when somebody reads them.
-func (d *Renderer) Pages(files fs.FS, functions func(i18n.Voice) template.FuncMap) (*Pages, error) {
+// no more. functions are what they call beside those of all pages. A language takes time and memory when somebody first reads
+// it; whether the templates are sound is shown by the tests of the package, which draw them.
+func (d *Renderer) Pages(files fs.FS, functions func(i18n.Voice) template.FuncMap) *Pages {
 	p := &Pages{d, map[string]func() (*template.Template, error){}}
 	for _, lang := range d.texts.Languages() {
 		p.parsed[lang] = sync.OnceValues(func() (*template.Template, error) { return d.parse(d.texts.Voice(lang), files, functions) })
 	}
-	if _, err := p.parsed[i18n.Fallback](); err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	return p, nil
+	return p
 }
 
 // parse parses the frame and, unless files is nil, a package's templates for one language.

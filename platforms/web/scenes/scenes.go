@@ -58,18 +58,15 @@ type server struct {
 }
 
 // Routes gives the addresses of the pages.
-func Routes(cfg Config) ([]door.Route, error) {
-	drawn, err := cfg.Render.Pages(templateFiles, func(i18n.Voice) template.FuncMap {
+func Routes(cfg Config) []door.Route {
+	drawn := cfg.Render.Pages(templateFiles, func(i18n.Voice) template.FuncMap {
 		return template.FuncMap{"downloads": func() map[string]string { return map[string]string{"svg": "SVG", "png": "PNG", "pdf": "PDF"} }}
 	})
-	if err != nil {
-		return nil, err
-	}
 	s := server{cfg, drawn}
 	return []door.Route{
 		door.ForPeople("GET "+Path, door.Read, s.list),
 		door.ForPeople("GET "+Path+"/{id}", door.Read, s.one),
-	}, nil
+	}
 }
 
 func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {

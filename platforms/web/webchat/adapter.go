@@ -59,7 +59,7 @@ type Adapter struct {
 	hub   hub
 	press presses
 	texts *i18n.Catalogue
-	pages map[string]*template.Template // by language
+	pages map[string]func() (*template.Template, error) // by language
 
 	commands atomic.Pointer[[]chat.Command]
 
@@ -88,9 +88,7 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	a := &Adapter{cfg: cfg, log: log{cfg.Pool, postgres.NewWriter(cfg.Pool)}, texts: texts, ready: make(chan struct{})}
 	a.commands.Store(&[]chat.Command{})
-	if a.pages, err = a.parsePages(); err != nil {
-		return nil, fmt.Errorf("webchat: %w", err)
-	}
+	a.pages = a.parsedPages()
 	return a, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/i18n"
@@ -20,25 +21,23 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// parsePages parses the templates once for each language.
-func (a *Adapter) parsePages() (map[string]*template.Template, error) {
-	pages := map[string]*template.Template{}
+// parsedPages gives the templates by language, each parsed when somebody first reads it.
+func (a *Adapter) parsedPages() map[string]func() (*template.Template, error) {
+	pages := map[string]func() (*template.Template, error){}
 	for _, language := range a.texts.Languages() {
-		voice := a.texts.Voice(language)
-		parsed, err := template.New("").Funcs(template.FuncMap{
-			"t":      func(key string, pairs ...any) string { return voice.Line(key, pairs...) },
-			"file":   func(m media) string { return a.cfg.FilePath(m.Owner, m.Ref, m.Name) },
-			"thumb":  func(m media) string { return a.cfg.ThumbPath(m.Owner, m.Ref) },
-			"size":   size,
-			"moment": func(t time.Time) template.HTML { return moment(voice, t) },
-			"menu":   menuOf,
-		}).ParseFS(templateFiles, "templates/*.html")
-		if err != nil {
-			return nil, err
-		}
-		pages[language] = parsed
+		pages[language] = sync.OnceValues(func() (*template.Template, error) {
+			voice := a.texts.Voice(language)
+			return template.New("").Funcs(template.FuncMap{
+				"t":      func(key string, pairs ...any) string { return voice.Line(key, pairs...) },
+				"file":   func(m media) string { return a.cfg.FilePath(m.Owner, m.Ref, m.Name) },
+				"thumb":  func(m media) string { return a.cfg.ThumbPath(m.Owner, m.Ref) },
+				"size":   size,
+				"moment": func(t time.Time) template.HTML { return moment(voice, t) },
+				"menu":   menuOf,
+			}).ParseFS(templateFiles, "templates/*.html")
+		})
 	}
-	return pages, nil
+	return pages
 }
 
 // moment writes a time of the day; the script rewrites it in the reader's zone.
@@ -172,7 +171,10 @@ func markup(t chat.Text) template.HTML {
 // draw draws a template in the reader's language.
 func (v *visit) draw(name string, data any) (template.HTML, error) {
 	var b bytes.Buffer
-	err := v.pages[v.voice.Language()].ExecuteTemplate(&b, name, data)
+	templates, err := v.pages[v.voice.Language()]()
+	if err == nil {
+		err = templates.ExecuteTemplate(&b, name, data)
+	}
 	return template.HTML(b.String()), wrap(err, "draw "+name)
 }
 

@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -23,15 +24,13 @@ import (
 )
 
 // clean is the list of elements that texts of people may have.
-var clean = newPolicy()
-
-func newPolicy() *bluemonday.Policy {
+var clean = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.UGCPolicy()
 	p.AllowAttrs("srcset", "sizes", "loading").OnElements("img")
 	p.RequireNoFollowOnLinks(false)
 	p.AllowAttrs("class").Matching(bluemonday.SpaceSeparatedTokens).OnElements("code", "sup", "section", "div")
 	return p
-}
+})
 
 // Markdown makes safe HTML. Its headings begin below the page's own; pictures are those of the site, others become links, since nothing
 // of a page comes from elsewhere.
@@ -48,7 +47,7 @@ func (v *view) Markdown(source string) template.HTML {
 	if err := md.Convert([]byte(source), &out); err != nil {
 		return template.HTML("<p>" + html.EscapeString(source) + "</p>")
 	}
-	return template.HTML(clean.SanitizeBytes(out.Bytes()))
+	return template.HTML(clean().SanitizeBytes(out.Bytes()))
 }
 
 // lower puts the headings of a text below the page's own, without a gap between a heading and the one above it.

@@ -79,7 +79,7 @@ func (s *Server) picture(i store.Image) *layout.Picture {
 // credit is the line that must be shown with a picture of somebody else's.
 func credit(attribution map[string]any) template.HTML {
 	html, _ := attribution["html"].(string)
-	return template.HTML(clean.Sanitize(html))
+	return template.HTML(clean().Sanitize(html))
 }
 
 // Picture gives an image that was looked up.
