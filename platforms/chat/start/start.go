@@ -67,7 +67,7 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 	}
 	request.Group = wallet.ID
 	request.Approval = d.Approval
-	bound, err := t.Services.Runs.Bind(ctx, request)
+	bound, err := t.Services.Runs.BindIn(ctx, t.Written, request)
 	if err != nil {
 		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
@@ -272,5 +272,5 @@ func Bind(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) 
 	if err != nil {
 		return runs.Bound{}, err
 	}
-	return t.Services.Runs.Bind(ctx, runs.Request{AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Audience: t.Audience()})
+	return t.Services.Runs.BindIn(ctx, t.Written, runs.Request{AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Audience: t.Audience()})
 }
