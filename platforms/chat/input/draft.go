@@ -89,48 +89,42 @@ func (d *Draft) ReadOptions(tool *registry.Tool, text string) error {
 
 // readNamed takes the values that have a name, and gives the text that is left.
 func (d *Draft) readNamed(tool *registry.Tool, text string, options map[string]any) (rest string, err error) {
-	args, err := Parse(text, WithPresetOption(tool.InputSchema))
+	rest, asked, err := d.parse(text, WithPresetOption(tool.InputSchema))
 	if err != nil {
 		return "", err
 	}
 	options = maps.Clone(options)
 	if _, own := FieldNamed(tool.InputSchema, PresetWord); !own {
-		d.Preset = chat.FirstNonEmpty(takeText(args.Values, PresetWord), takeText(options, PresetWord))
-	}
-	for name, value := range args.Values {
-		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
-			return "", errStoredFile
-		}
-		d.Set(runs.FromArgument, name, value)
+		d.Preset = chat.FirstNonEmpty(takeText(d.Values[runs.FromArgument], PresetWord), takeText(options, PresetWord))
 	}
 	for name, value := range options {
 		if !areAttachments(value) {
 			d.Set(runs.FromArgument, name, value)
 		}
 	}
-	return d.readFormat(tool.InputSchema, args), nil
+	return d.readFormat(tool.InputSchema, rest, asked), nil
 }
 
 // readFormat gives the format that an option or the words of the text ask for to the inputs that take it, and gives the
 // text without the words for it. A tool that has no such inputs, or was told their values, reads the words as they are.
-func (d *Draft) readFormat(schema registry.InputSchema, args arguments) string {
-	s, said, rest := args.asked, args.askedBy, args.Text
+func (d *Draft) readFormat(schema registry.InputSchema, text string, asked format) string {
+	s, said, rest := asked.shape, asked.by, text
 	if said == "" {
 		var ok bool
-		if s, said, rest, ok = cutFormat(args.Text); !ok {
-			return args.Text
+		if s, said, rest, ok = cutFormat(text); !ok {
+			return text
 		}
 	}
 	free, reads := FreeInput(schema)
-	if reads && rest == "" && args.Text != "" && !d.Has(free.Name) {
-		return args.Text // there is nothing else to draw
+	if reads && rest == "" && text != "" && !d.Has(free.Name) {
+		return text // there is nothing else to draw
 	}
 	values, fits := fitFormat(schema, s, d.Has)
-	if f, chosen := shapeInput(schema); !fits && chosen && args.askedBy != "" && !d.Has(f.Name) {
-		d.Set(runs.FromArgument, f.Name, args.askedBy) // refused with what there is to choose from
+	if f, chosen := shapeInput(schema); !fits && chosen && asked.by != "" && !d.Has(f.Name) {
+		d.Set(runs.FromArgument, f.Name, asked.by) // refused with what there is to choose from
 	}
 	if !fits {
-		return args.Text
+		return text
 	}
 	for name, value := range values {
 		d.Set(runs.FromArgument, name, value)

@@ -84,8 +84,8 @@ func AnswerValue(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 
 func answerFiles(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	files := t.In.Attachments
-	if len(files) == 0 && registry.IsMediaRef(strings.TrimSpace(t.In.Text)) && !strings.HasPrefix(t.In.Text, "asset:") {
-		d.Set(runs.FromAnswer, f.Name, strings.TrimSpace(t.In.Text))
+	if text := strings.TrimSpace(t.In.Text); len(files) == 0 && registry.IsMediaRef(text) && !strings.HasPrefix(text, "asset:") {
+		d.Set(runs.FromAnswer, f.Name, text)
 		return nil, nil
 	}
 	only := registry.InputSchema{f}

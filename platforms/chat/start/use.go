@@ -119,12 +119,9 @@ func readCaption(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 		captionUnread(t, d, tool, caption)
 		return nil, nil
 	}
-	if _, reads := input.FreeInput(tool.InputSchema); !reads {
-		args, err := input.Parse(caption, input.WithPresetOption(tool.InputSchema))
-		if err == nil && args.Text != "" && len(args.Values) == 0 {
-			d.Notes = append(d.Notes, t.Say.Line("hint.captionLeft", "tool", tool.DisplayName))
-			return nil, nil
-		}
+	if _, reads := input.FreeInput(tool.InputSchema); !reads && input.OnlyWords(tool, caption) {
+		d.Notes = append(d.Notes, t.Say.Line("hint.captionLeft", "tool", tool.DisplayName))
+		return nil, nil
 	}
 	return ReadText(ctx, t, d, tool, caption)
 }
