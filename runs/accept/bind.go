@@ -56,19 +56,9 @@ func (s *Acceptor) BindAs(ctx context.Context, tool registry.Tool, r runs.Reques
 		if err != nil {
 			return runs.Bound{}, fmt.Errorf("bind: %w", err)
 		}
-		r = withPreferences(r, preferences)
+		r = r.With(runs.FromPreference, preferences)
 	}
 	return bind(tool, r, s.Config.Random)
-}
-
-func withPreferences(r runs.Request, preferences map[string]any) runs.Request {
-	values := make(map[runs.Source]map[string]any, len(r.Values)+1)
-	for source, v := range r.Values {
-		values[source] = v
-	}
-	values[runs.FromPreference] = preferences
-	r.Values = values
-	return r
 }
 
 // bind is Bind without the world around it.

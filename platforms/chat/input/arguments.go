@@ -37,12 +37,15 @@ func (e *MissingValue) Error() string { return "no value for option " + e.Name }
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
 // merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
 // text: then it's a slip and an *UnknownOption. Everything after a "--" that stands alone is text. Where an input that takes several
-// is named repeatedly, its value is a list. asked is the format that an option such as --ar names.
+// is named repeatedly, its value is a list. asked is the format that an option such as --ar names. What is refused leaves no values.
 func (d *Draft) parse(s string, schema registry.InputSchema) (text string, asked format, err error) {
 	p := argumentParser{rest: s, schema: schema, draft: d, named: map[string]bool{}}
 	_, p.prose = TextInput(schema)
 	for p.rest != "" {
 		if err := p.token(); err != nil {
+			for name := range p.named {
+				delete(d.Values[runs.FromArgument], name)
+			}
 			return "", format{}, err
 		}
 	}

@@ -13,23 +13,18 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Draft is a run being put together. It is kept while a question is open.
+// Draft is a request being put together: what the person has given so far, and how its run is shown. It is kept while a question is
+// open.
 type Draft struct {
-	Tool    string                         `json:"tool"`
-	Values  map[runs.Source]map[string]any `json:"values"`
-	Request chat.MessageRef                `json:"request"` // the message that asked for the run
-	// Key makes the run that comes of the draft one, however often the draft is handled.
-	Key    string `json:"key"`
-	Parent string `json:"parent,omitempty"`
-	Preset string `json:"preset,omitempty"` // whose values are wanted
+	runs.Request
+	Asked  chat.MessageRef `json:"request"`          // the message that asked for the run
+	Preset string          `json:"preset,omitempty"` // whose values are wanted
 	// Pictures wait for the inputs they are for, since order does not tell; those in Skipped get none of them.
 	Pictures     []Picture   `json:"pictures,omitempty"`
 	PicturesFrom runs.Source `json:"picturesFrom,omitempty"`
 	Skipped      []string    `json:"skipped,omitempty"`
 	Notes        []string    `json:"notes,omitempty"` // hints to show with the status and the result
 	Told         int         `json:"told,omitempty"`  // so many of them were shown with a question
-	// Approval is for what somebody else than the person has put together.
-	Approval runs.Approval `json:"approval,omitempty"`
 	// Replaces is the message that what comes of it is shown in: it shows what is going to change.
 	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
@@ -175,11 +170,10 @@ func NamedFiles(schema registry.InputSchema, options map[string]any, attached []
 
 // Repeat makes a draft that comes to the same as an earlier run: what was given then counts again, and so do
 // the seeds that were drawn. Only defaults are the tool's as it is now.
-func Repeat(run runs.Run, request chat.MessageRef, key string) Draft {
-	d := Draft{
-		Tool: run.Tool.ToolID, Request: request, Key: key, Parent: run.ID,
-		Values: map[runs.Source]map[string]any{},
-	}
+func Repeat(run runs.Run, asked chat.MessageRef, key string) Draft {
+	d := Draft{Asked: asked, Request: runs.Request{
+		ToolID: run.Tool.ToolID, IdempotencyKey: key, Parent: run.ID, Values: map[runs.Source]map[string]any{},
+	}}
 	for name, value := range run.Inputs {
 		switch from := run.Sources[name]; from {
 		case runs.FromDefault:

@@ -17,7 +17,7 @@ import (
 // InputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
 func InputAnswered(ctx context.Context, t *turn.Turn, p store.Prompt, d input.Draft) error {
-	tool, ok := t.Tools.Resolve(d.Tool)
+	tool, ok := t.Tools.Resolve(d.ToolID)
 	if !ok {
 		return InVain(ctx, t, p, "tool.gone")
 	}
@@ -201,7 +201,7 @@ func openQuestion(ctx context.Context, t *turn.Turn, k store.Keyboard) (p store.
 	if err != nil {
 		return p, nil, err
 	}
-	tool, ok := t.Tools.Resolve(p.State.Draft.Tool)
+	tool, ok := t.Tools.Resolve(p.State.Draft.ToolID)
 	if !ok {
 		return p, nil, t.Alert(ctx, "tool.gone")
 	}
