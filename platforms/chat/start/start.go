@@ -159,8 +159,8 @@ func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	if !d.Replaces.IsZero() && !asks {
 		return chat.MessageRef{}, "", nil
 	}
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview(),
-		Group: bound.Request.Group, Payer: payer}
+	pending := bound.At(quote)
+	pending.Payer = payer
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
 	usual = first.Text.String()
 	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
@@ -189,14 +189,6 @@ func PostStatus(ctx context.Context, t *turn.Turn, m chat.Message) (chat.Message
 	}
 	t.In.Answer = ref
 	return ref, t.Services.Answered(context.WithoutCancel(ctx), t.In, ref)
-}
-
-// firstStatus is the state a run begins in.
-func firstStatus(bound runs.Bound, quote billing.Quote) runs.Status {
-	if bound.Asks(quote) {
-		return runs.StatusAwaitingConfirmation
-	}
-	return runs.StatusQueued
 }
 
 // warnOfLimits tells the person which of their limits are nearly used up, and the group which of its own, each once as long as it lasts.
