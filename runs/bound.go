@@ -10,15 +10,11 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Bound is a request whose inputs have their values.
+// Bound is a request whose inputs have their values, and the run that it becomes.
 type Bound struct {
 	Request Request
-	Tool    registry.Tool
-	Inputs  map[string]any    // checked values, as providers get them
-	Sources map[string]Source // where each value came from
+	Run     // so far its tool and its inputs, checked as providers get them, with where each came from; see At
 	Missing []registry.InputField
-	// Notice is a line to show with the run, e.g. that the tool is deprecated.
-	Notice string
 
 	judged *judged // its price and preview, once they were asked for
 }
@@ -26,9 +22,20 @@ type Bound struct {
 // NewBound makes a Bound that has no inputs yet.
 func NewBound(r Request, tool registry.Tool) Bound {
 	return Bound{
-		Request: r, Tool: tool, Notice: tool.Notice(), judged: &judged{},
-		Inputs: make(map[string]any, len(tool.InputSchema)), Sources: make(map[string]Source, len(tool.InputSchema)),
+		Request: r, judged: &judged{},
+		Run: Run{Tool: tool, Inputs: make(map[string]any, len(tool.InputSchema)), Sources: make(map[string]Source, len(tool.InputSchema))},
 	}
+}
+
+// At is the run that the request becomes at this price, before it has an id.
+func (b Bound) At(quote billing.Quote) Run {
+	r, run := b.Request, b.Run
+	run.AccountID, run.Origin, run.Group, run.Budget, run.Parent, run.Context = r.AccountID, r.Origin, r.Group, r.Budget.Name, r.Parent, r.Context
+	run.Status, run.Quote, run.Preview, run.Attempt = StatusQueued, quote, b.Preview(), 1
+	if b.Asks(quote) {
+		run.Status = StatusAwaitingConfirmation
+	}
+	return run
 }
 
 // QuoteLife is how long a price that was shown is held to. Anyone who comes later is asked again.

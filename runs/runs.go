@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path"
 	"strings"
 	"time"
@@ -160,35 +161,43 @@ type Origin struct {
 	Target   json.RawMessage `json:"target,omitempty"`
 }
 
-// Request asks for a run.
+// Request asks for a run. As JSON it is what somebody has given of it so far; who asks, and where, is added when it is bound.
 type Request struct {
-	AccountID string
-	ToolID    string
+	AccountID string `json:"-"`
+	ToolID    string `json:"tool"`
 	// Values holds raw values by source and input name; text is parsed by the input's type. Preferences
 	// are added by Bind itself, unless FromPreference is there.
-	Values map[Source]map[string]any
-	Origin Origin
-	Group  string // the id of the group with a wallet where it is asked for, whose rules say who pays; empty: the account does
-	Parent string // the run that this one repeats or varies, or empty
+	Values map[Source]map[string]any `json:"values"`
+	Origin Origin                    `json:"-"`
+	Group  string                    `json:"-"`                // the id of the group with a wallet where it is asked for, whose rules say who pays; empty: the account does
+	Parent string                    `json:"parent,omitempty"` // the run that this one repeats or varies, or empty
 	// Approval is for those who ask on somebody's behalf: which runs wait for that person's approval.
-	Approval Approval
+	Approval Approval `json:"approval,omitempty"`
 	// Asking is which prices a person who asks wants to confirm first, though the tool asks for nothing.
-	Asking Asking
+	Asking Asking `json:"-"`
 	// Said is what the person has written for whom a model asks: it may go to addresses that are in it. Others have to be found, or approved.
-	Said []string
+	Said []string `json:"-"`
 	// Audience is who asks: operators and agents may run internal tools.
-	Audience registry.Audience
+	Audience registry.Audience `json:"-"`
 	// IdempotencyKey makes a repeated request return the run of the first; unique per account.
 	// Empty: every request is a new run.
-	IdempotencyKey string
+	IdempotencyKey string `json:"key"`
 	// Quote is the sealed Offer whose price was shown: the run is accepted at that price or, with a *QuoteError, not at all.
 	// Empty: nothing was shown before.
-	Quote string
+	Quote string `json:"-"`
 	// Shown says that it is asked for where people see files of others, as in a chat: its inputs may be these. Else they are the account's own.
-	Shown  bool
-	Budget Budget // the pot that the run draws on, such as that of an API key; zero: none
+	Shown  bool   `json:"-"`
+	Budget Budget `json:"-"` // the pot that the run draws on, such as that of an API key; zero: none
 	// Context goes with the run to its provider and into its records. A request that names a PlannerProvider is a model's.
-	Context registry.CallContext
+	Context registry.CallContext `json:"-"`
+}
+
+// With is the request with the values of one more source, which has none yet.
+func (r Request) With(from Source, values map[string]any) Request {
+	all := map[Source]map[string]any{from: values}
+	maps.Copy(all, r.Values)
+	r.Values = all
+	return r
 }
 
 // Errors of runs.

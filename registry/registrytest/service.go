@@ -49,6 +49,7 @@ type Service struct {
 	faults      map[Op][]Fault
 	answer      func(registry.Call) (registry.Result, *registry.Error)
 	price       registry.Price
+	prices      int
 	preview     func(registry.Call) (registry.Preview, error)
 }
 
@@ -358,7 +359,15 @@ func (s *Service) Price(ctx context.Context, _ registry.Call) (registry.Price, e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.prices++
 	return s.price, lost
+}
+
+// Prices is how often a price was given.
+func (s *Service) Prices() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prices
 }
 
 // Preview tells what Previews set.

@@ -153,19 +153,12 @@ func (s *Acceptor) prepare(ctx context.Context, b runs.Bound, quote billing.Quot
 		return nil, err
 	}
 	b.Tool.Version = key.Version
-	a := &write.Acceptance{Key: key, Shape: price.ShapeOf(b), Idem: b.Request.IdempotencyKey, Limits: limits, Budget: b.Request.Budget}
 	_, deliverable := s.Config.Deliverers[b.Request.Origin.Platform]
-	a.Record = store.Record{
-		Run: runs.Run{
-			ID: id.String(), AccountID: b.Request.AccountID, Tool: b.Tool, Status: runs.StatusQueued,
-			Inputs: b.Inputs, Sources: b.Sources, Quote: quote, Origin: b.Request.Origin, Group: b.Request.Group, Budget: b.Request.Budget.Name, Parent: b.Request.Parent, Preview: b.Preview(),
-			Context: b.Request.Context, Attempt: 1, CreatedAt: s.Now(), Strict: s.Config.Approval == runs.ApproveAll,
-		},
-		Deliverable: deliverable, Timeout: s.TimeoutOf(b.Tool),
+	a := &write.Acceptance{
+		Record: store.Record{Run: b.At(quote), Deliverable: deliverable, Timeout: s.TimeoutOf(b.Tool)},
+		Key:    key, Shape: price.ShapeOf(b), Idem: b.Request.IdempotencyKey, Limits: limits, Budget: b.Request.Budget,
 	}
-	if b.Asks(quote) {
-		a.Record.Status = runs.StatusAwaitingConfirmation
-	}
+	a.Record.ID, a.Record.CreatedAt, a.Record.Strict = id.String(), s.Now(), s.Config.Approval == runs.ApproveAll
 	if err := s.readGroup(ctx, a); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -30,7 +31,12 @@ var precedence = [...]runs.Source{runs.FromArgument, runs.FromAttachment, runs.F
 // outlive a tool's change and are passed over. Errors: ErrUnknownTool, *registry.Error for a tool that can't be
 // run now. Nothing is stored.
 func (s *Acceptor) Bind(ctx context.Context, r runs.Request) (runs.Bound, error) {
-	tool, ok := s.Config.Registry.Snapshot().Resolve(r.ToolID)
+	return s.BindIn(ctx, s.Config.Registry.Snapshot(), r)
+}
+
+// BindIn is Bind with the tools that its caller works with. They are as they are written: what is kept of a run is in no reader's language.
+func (s *Acceptor) BindIn(ctx context.Context, tools *catalog.Snapshot, r runs.Request) (runs.Bound, error) {
+	tool, ok := tools.Resolve(r.ToolID)
 	if !ok || !tool.KnownTo(r.Audience) {
 		return runs.Bound{}, fmt.Errorf("bind: %w", runs.UnknownTool(s.Config.Registry, r.ToolID))
 	}
@@ -50,19 +56,9 @@ func (s *Acceptor) BindAs(ctx context.Context, tool registry.Tool, r runs.Reques
 		if err != nil {
 			return runs.Bound{}, fmt.Errorf("bind: %w", err)
 		}
-		r = withPreferences(r, preferences)
+		r = r.With(runs.FromPreference, preferences)
 	}
 	return bind(tool, r, s.Config.Random)
-}
-
-func withPreferences(r runs.Request, preferences map[string]any) runs.Request {
-	values := make(map[runs.Source]map[string]any, len(r.Values)+1)
-	for source, v := range r.Values {
-		values[source] = v
-	}
-	values[runs.FromPreference] = preferences
-	r.Values = values
-	return r
 }
 
 // bind is Bind without the world around it.

@@ -34,7 +34,8 @@ func (s *Pricer) ask(ctx context.Context, previewer registry.Previewer, b runs.B
 	late.Retryable = true
 	asking, cancel := context.WithTimeoutCause(ctx, previewTimeout, late)
 	defer cancel()
-	tool, inputs := runs.Run{Tool: b.Tool, Inputs: b.Inputs, Granted: []string{}}.Forwarded()
+	b.Granted = []string{}
+	tool, inputs := b.Forwarded()
 	preview, err := previewer.Preview(asking, registry.Call{UserID: b.Request.AccountID, Tool: tool, Inputs: inputs, Media: stored{s.Config.Assets}, Context: b.Request.Context, Budget: b.Request.Budget.Name})
 	switch {
 	case err != nil && ctx.Err() == nil && asking.Err() != nil:

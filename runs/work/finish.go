@@ -113,7 +113,7 @@ func (w *step) bill(ctx context.Context, f *write.Finish, usage registry.Usage) 
 		return
 	}
 	if model != nil && model.RateSource == registry.RateHistorical {
-		if history, err := w.s.Pricer.History(ctx, runs.Bound{Tool: w.r.Tool, Inputs: w.r.Inputs}); err == nil {
+		if history, err := w.s.Pricer.History(ctx, runs.Bound{Run: w.r.Run}); err == nil {
 			usage = history.Fill(model, usage)
 		}
 	}

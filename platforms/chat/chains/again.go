@@ -53,7 +53,7 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 // anew is a draft of what an earlier run was made of, with fresh seeds.
 func anew(t *turn.Turn, run runs.Run, tool *registry.Tool) input.Draft {
 	asked := start.NewDraft(t, tool)
-	d := input.Repeat(run, asked.Request, asked.Key)
+	d := input.Repeat(run, asked.Asked, asked.IdempotencyKey)
 	d.Notes, d.Anew = asked.Notes, true
 	input.FreshSeed(&d, tool.InputSchema)
 	d.DropLost(tool.InputSchema)

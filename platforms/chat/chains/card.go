@@ -34,7 +34,7 @@ func propose(ctx context.Context, t *turn.Turn, tool *registry.Tool, drafts []in
 		}
 		draft.Legs[i] = missions.DraftLeg{Tool: tool.ToolID, Order: i + 1, Inputs: bound.Inputs, Summary: summary(tool, bound.Inputs)}
 	}
-	m, err := t.Services.Missions.Plan(ctx, t.Account.ID, drafts[0].Key, draft)
+	m, err := t.Services.Missions.Plan(ctx, t.Account.ID, drafts[0].IdempotencyKey, draft)
 	if err != nil {
 		return turn.Nothing, t.Refused(ctx, err)
 	}
@@ -53,7 +53,7 @@ func propose(ctx context.Context, t *turn.Turn, tool *registry.Tool, drafts []in
 
 // where is the chat that results come to. What failed is told at the end, all together.
 func where(t *turn.Turn, d input.Draft) []byte {
-	return store.Target{Chat: t.In.Chat, Request: d.Request, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Quiet: true}.Encode()
+	return store.Target{Chat: t.In.Chat, Request: d.Asked, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Quiet: true}.Encode()
 }
 
 // unfit says what is wrong with an input, by its number, or what it lacks.

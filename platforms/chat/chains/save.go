@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -132,7 +133,8 @@ func stepNames(t *turn.Turn, c missions.Chain) []string {
 // saved shows a chain to its owner: what it does, takes and costs, with buttons to share and to delete it.
 func saved(ctx context.Context, t *turn.Turn, k store.Keyboard, c missions.Chain) (chat.Message, error) {
 	text := t.Say.Text("save.done", "command", c.Command, "steps", t.Say.Steps(stepNames(t, c)))
-	tool, ok := t.Services.Tools.Snapshot().ByID(c.ToolID())
+	tools := t.Services.Tools.Snapshot() // it came with the turn
+	tool, ok := tools.ByID(c.ToolID())
 	if ok {
 		var takes []string
 		for _, f := range tool.InputSchema.Ordered() {
@@ -141,7 +143,7 @@ func saved(ctx context.Context, t *turn.Turn, k store.Keyboard, c missions.Chain
 		if len(takes) > 0 {
 			text = chat.Lines(text, t.Say.Text("save.takes", "inputs", strings.Join(takes, ", ")))
 		}
-		text = chat.Lines(text, t.Say.Price(*tool, price(ctx, t, c)))
+		text = chat.Lines(text, t.Say.Price(*tool, price(ctx, t, tools, c)))
 	}
 	text = chat.Lines(text, shareOf(t, c))
 	share, said := "button.share", "save.private"
@@ -155,8 +157,8 @@ func saved(ctx context.Context, t *turn.Turn, k store.Keyboard, c missions.Chain
 }
 
 // price is what a chain costs as it is; nothing is known where it needs what only a run brings, such as a picture.
-func price(ctx context.Context, t *turn.Turn, c missions.Chain) billing.Quote {
-	b, err := t.Services.Runs.Bind(ctx, runs.Request{AccountID: t.Account.ID, ToolID: c.ToolID(), Audience: t.Audience()})
+func price(ctx context.Context, t *turn.Turn, tools *catalog.Snapshot, c missions.Chain) billing.Quote {
+	b, err := t.Services.Runs.BindIn(ctx, tools, runs.Request{AccountID: t.Account.ID, ToolID: c.ToolID(), Audience: t.Audience()})
 	if err != nil || len(b.Missing) > 0 {
 		return billing.Quote{}
 	}

@@ -85,8 +85,10 @@ type World struct {
 	// Screen says which texts the house does not take; nil: all are taken.
 	Screen func(text string) (has string, refused bool)
 	// Reports says that reports of results are taken, by Moderation.
-	Reports    bool
-	Privately  func(ctx context.Context, accountID, text string) error // how people are told in private; nil: not at all
+	Reports   bool
+	Privately func(ctx context.Context, accountID, text string) error // how people are told in private; nil: not at all
+	// Meanwhile is done while an update is handled, once its sender is known; nil: nothing is.
+	Meanwhile  func()
 	Moderation *moderation.Service
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
@@ -185,7 +187,7 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.Router, err = router.NewRouter(router.Config{
-		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: log, Near: near,
+		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: attentive{w.People, w}, Wallets: w.Ledger, Groups: w.Groups, Logger: log, Near: near,
 		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(), Moderation: w.newModeration(deliverer), Privately: w.Privately,
 	})
 	if err != nil {
@@ -202,6 +204,20 @@ func (w *World) Start() {
 		w.t.Fatal(err)
 	}
 	w.stopRun = w.receive(ctx, connection)
+}
+
+// attentive are the accounts of a World, which hears when somebody is identified.
+type attentive struct {
+	*users.Store
+	w *World
+}
+
+func (a attentive) Identify(ctx context.Context, who users.Identity) (users.Account, error) {
+	account, err := a.Store.Identify(ctx, who)
+	if a.w.Meanwhile != nil {
+		a.w.Meanwhile()
+	}
+	return account, err
 }
 
 func (w *World) groupsNow() time.Time { return time.Now().Add(time.Duration(w.Late.Load())) }

@@ -8,16 +8,8 @@ import (
 
 	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
-
-// arguments are what somebody typed after a command: free text, and values of named inputs as text.
-type arguments struct {
-	Text   string
-	Values map[string]any // by input name; a list where an input that takes several is named repeatedly
-	// asked is the format that an option such as --ar names, as askedBy has it.
-	asked   shape
-	askedBy string
-}
 
 // UnknownOption is an option that no input is called.
 type UnknownOption struct {
@@ -34,7 +26,7 @@ type MissingValue struct{ Name string }
 // Error names the option.
 func (e *MissingValue) Error() string { return "no value for option " + e.Name }
 
-// Parse reads
+// parse puts the values into the draft that have a name in what somebody typed after a command, as text, and gives the free text:
 //
 //	a red bicycle steps=20 style="oil painting" seed=-1 --tiled
 //
@@ -44,16 +36,27 @@ func (e *MissingValue) Error() string { return "no value for option " + e.Name }
 // Values with blanks are quoted. Names are those of inputs or their labels, without regard to case, and
 // with _ or - for a blank. What is no option is free text and keeps its own blanks and lines. A word that
 // merely looks like an option ("E=mc2") is text, unless an input is nearly called so, or the tool reads no
-// text: then it's a slip and an *unknownOption. Everything after a "--" that stands alone is text.
-func Parse(s string, schema registry.InputSchema) (arguments, error) {
-	p := argumentParser{rest: s, schema: schema, values: map[string]any{}}
+// text: then it's a slip and an *UnknownOption. Everything after a "--" that stands alone is text. Where an input that takes several
+// is named repeatedly, its value is a list. asked is the format that an option such as --ar names. What is refused leaves no values.
+func (d *Draft) parse(s string, schema registry.InputSchema) (text string, asked format, err error) {
+	p := argumentParser{rest: s, schema: schema, draft: d, named: map[string]bool{}}
 	_, p.prose = TextInput(schema)
 	for p.rest != "" {
 		if err := p.token(); err != nil {
-			return arguments{}, err
+			for name := range p.named {
+				delete(d.Values[runs.FromArgument], name)
+			}
+			return "", format{}, err
 		}
 	}
-	return arguments{Text: unquoteWhole(strings.TrimSpace(p.text.String())), Values: p.values, asked: p.asked, askedBy: p.askedBy}, nil
+	return unquoteWhole(strings.TrimSpace(p.text.String())), p.asked, nil
+}
+
+// OnlyWords reports whether there are words after a tool's command, and no options.
+func OnlyWords(tool *registry.Tool, typed string) bool {
+	var d Draft
+	text, _, err := d.parse(typed, WithPresetOption(tool.InputSchema))
+	return err == nil && text != "" && len(d.Values) == 0
 }
 
 type argumentParser struct {
@@ -61,10 +64,9 @@ type argumentParser struct {
 	schema registry.InputSchema
 	prose  bool // there is an input for free text
 	text   strings.Builder
-	values map[string]any
-
-	asked   shape
-	askedBy string
+	draft  *Draft          // gets the values
+	named  map[string]bool // inputs that got theirs from this text
+	asked  format
 }
 
 // token moves one word, with the blanks before it, from rest to text or values.
@@ -102,7 +104,7 @@ func (p *argumentParser) token() error {
 		return p.assign(field, name, after)
 	case ok:
 		return p.dashed(field, name, after)
-	case isAspect(p.schema, name) && p.format(after):
+	case isAspect(p.schema, name) && p.aspect(after):
 		return nil
 	}
 	return p.unknown(name, blanks, word, end)
@@ -157,9 +159,8 @@ func (p *argumentParser) assign(f registry.InputField, name, after string) error
 	if value == "" && !strings.HasPrefix(after, `""`) && !strings.HasPrefix(after, `''`) {
 		return &MissingValue{name}
 	}
-	p.put(f, value)
 	p.rest = rest
-	return nil
+	return p.put(f, value)
 }
 
 // dashed takes the value of --name from the next word; a boolean needs none.
@@ -172,29 +173,44 @@ func (p *argumentParser) dashed(f registry.InputField, name, after string) error
 	_, isOption := p.undashed(value)
 	if f.Type == registry.TypeBoolean {
 		if _, err := registry.CheckValue(f, value); err != nil || value == "" || isOption {
-			p.put(f, "true")
 			p.rest = after
-			return nil
+			return p.put(f, "true")
 		}
 	} else if value == "" || isOption {
 		return &MissingValue{name}
 	}
-	p.put(f, value)
 	p.rest = rest
+	return p.put(f, value)
+}
+
+func (p *argumentParser) put(f registry.InputField, text string) error {
+	text = withoutComma(f, text)
+	if namesStored(f, text) {
+		return errStoredFile
+	}
+	var value any = text
+	if p.named[f.Name] && f.Multiple {
+		old := p.draft.Values[runs.FromArgument][f.Name]
+		list, several := old.([]any)
+		if !several {
+			list = []any{old}
+		}
+		value = append(list, text)
+	}
+	p.named[f.Name] = true
+	p.draft.Set(runs.FromArgument, f.Name, value)
 	return nil
 }
 
-func (p *argumentParser) put(f registry.InputField, value string) {
-	value = withoutComma(f, value)
-	if old, ok := p.values[f.Name]; ok && f.Multiple {
-		list, _ := old.([]any)
-		if list == nil {
-			list = []any{old}
-		}
-		p.values[f.Name] = append(list, value)
-		return
+// namesStored reports whether a value that somebody typed for an input is the name of a stored file, or has one among several.
+func namesStored(f registry.InputField, text string) bool {
+	parts := []string{text}
+	if f.Type.IsMedia() {
+		parts = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	}
-	p.values[f.Name] = value
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return strings.HasPrefix(part, "asset:") && registry.IsMediaRef(part)
+	})
 }
 
 // quotes maps opening quotation marks to their closing ones.

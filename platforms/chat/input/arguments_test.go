@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 )
 
 func argumentSchema() registry.InputSchema {
@@ -54,17 +55,15 @@ func TestParseArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Parse(c.in, argumentSchema())
+			var d Draft
+			text, _, err := d.parse(c.in, argumentSchema())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.values == nil {
-				c.values = map[string]any{}
+			if text != c.text {
+				t.Errorf("text %q, want %q", text, c.text)
 			}
-			if got.Text != c.text {
-				t.Errorf("text %q, want %q", got.Text, c.text)
-			}
-			if diff := cmp.Diff(c.values, got.Values); diff != "" {
+			if diff := cmp.Diff(c.values, d.Values[runs.FromArgument]); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
 		})
@@ -73,24 +72,29 @@ func TestParseArguments(t *testing.T) {
 
 func TestParseArgumentsRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := Parse("cat stepps=3", argumentSchema())
+	parse := func(in string, schema registry.InputSchema) (string, error) {
+		var d Draft
+		text, _, err := d.parse(in, schema)
+		return text, err
+	}
+	_, err := parse("cat stepps=3", argumentSchema())
 	var unknown *UnknownOption
 	if !errors.As(err, &unknown) || unknown.Nearest != "steps" {
 		t.Errorf("a mistyped option gives %v, want the hint steps", err)
 	}
 	for _, in := range []string{"cat foo=bar", "cat sends=1", "cat sold=9"} {
-		if got, err := Parse(in, argumentSchema()); err != nil || got.Text != in {
-			t.Errorf("%q gives the text %q and %v, want all of it as text", in, got.Text, err)
+		if text, err := parse(in, argumentSchema()); err != nil || text != in {
+			t.Errorf("%q gives the text %q and %v, want all of it as text", in, text, err)
 		}
 	}
 	for in, nearest := range map[string]string{"steps=3 foo=bar": "", "--foo": "", "tilled=yes": "tiled", "step = 3 tilde=1": "tiled"} {
-		if _, err := Parse(in, argumentSchema()[3:6]); !errors.As(err, &unknown) || unknown.Nearest != nearest {
+		if _, err := parse(in, argumentSchema()[3:6]); !errors.As(err, &unknown) || unknown.Nearest != nearest {
 			t.Errorf("a tool without text gives %v for %q, want an unknown option near %q", err, in, nearest)
 		}
 	}
 	for _, in := range []string{"cat steps=", "cat --steps", "--steps --tiled", "—steps —tiled"} {
 		var missing *MissingValue
-		if _, err := Parse(in, argumentSchema()); !errors.As(err, &missing) {
+		if _, err := parse(in, argumentSchema()); !errors.As(err, &missing) {
 			t.Errorf("%q gives %v, want a missing value", in, err)
 		}
 	}
@@ -130,6 +134,7 @@ func FuzzParseArguments(f *testing.F) {
 	}
 	schema := argumentSchema()
 	f.Fuzz(func(t *testing.T, s string) {
-		_, _ = Parse(s, schema) // must end without a panic
+		var d Draft
+		_, _, _ = d.parse(s, schema) // must end without a panic
 	})
 }

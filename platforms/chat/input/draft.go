@@ -13,23 +13,18 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// Draft is a run being put together. It is kept while a question is open.
+// Draft is a request being put together: what the person has given so far, and how its run is shown. It is kept while a question is
+// open.
 type Draft struct {
-	Tool    string                         `json:"tool"`
-	Values  map[runs.Source]map[string]any `json:"values"`
-	Request chat.MessageRef                `json:"request"` // the message that asked for the run
-	// Key makes the run that comes of the draft one, however often the draft is handled.
-	Key    string `json:"key"`
-	Parent string `json:"parent,omitempty"`
-	Preset string `json:"preset,omitempty"` // whose values are wanted
+	runs.Request
+	Asked  chat.MessageRef `json:"request"`          // the message that asked for the run
+	Preset string          `json:"preset,omitempty"` // whose values are wanted
 	// Pictures wait for the inputs they are for, since order does not tell; those in Skipped get none of them.
 	Pictures     []Picture   `json:"pictures,omitempty"`
 	PicturesFrom runs.Source `json:"picturesFrom,omitempty"`
 	Skipped      []string    `json:"skipped,omitempty"`
 	Notes        []string    `json:"notes,omitempty"` // hints to show with the status and the result
 	Told         int         `json:"told,omitempty"`  // so many of them were shown with a question
-	// Approval is for what somebody else than the person has put together.
-	Approval runs.Approval `json:"approval,omitempty"`
 	// Replaces is the message that what comes of it is shown in: it shows what is going to change.
 	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
@@ -89,48 +84,42 @@ func (d *Draft) ReadOptions(tool *registry.Tool, text string) error {
 
 // readNamed takes the values that have a name, and gives the text that is left.
 func (d *Draft) readNamed(tool *registry.Tool, text string, options map[string]any) (rest string, err error) {
-	args, err := Parse(text, WithPresetOption(tool.InputSchema))
+	rest, asked, err := d.parse(text, WithPresetOption(tool.InputSchema))
 	if err != nil {
 		return "", err
 	}
 	options = maps.Clone(options)
 	if _, own := FieldNamed(tool.InputSchema, PresetWord); !own {
-		d.Preset = chat.FirstNonEmpty(takeText(args.Values, PresetWord), takeText(options, PresetWord))
-	}
-	for name, value := range args.Values {
-		if s, ok := value.(string); ok && registry.IsMediaRef(s) && strings.HasPrefix(s, "asset:") {
-			return "", errStoredFile
-		}
-		d.Set(runs.FromArgument, name, value)
+		d.Preset = chat.FirstNonEmpty(takeText(d.Values[runs.FromArgument], PresetWord), takeText(options, PresetWord))
 	}
 	for name, value := range options {
 		if !areAttachments(value) {
 			d.Set(runs.FromArgument, name, value)
 		}
 	}
-	return d.readFormat(tool.InputSchema, args), nil
+	return d.readFormat(tool.InputSchema, rest, asked), nil
 }
 
 // readFormat gives the format that an option or the words of the text ask for to the inputs that take it, and gives the
 // text without the words for it. A tool that has no such inputs, or was told their values, reads the words as they are.
-func (d *Draft) readFormat(schema registry.InputSchema, args arguments) string {
-	s, said, rest := args.asked, args.askedBy, args.Text
+func (d *Draft) readFormat(schema registry.InputSchema, text string, asked format) string {
+	s, said, rest := asked.shape, asked.by, text
 	if said == "" {
 		var ok bool
-		if s, said, rest, ok = cutFormat(args.Text); !ok {
-			return args.Text
+		if s, said, rest, ok = cutFormat(text); !ok {
+			return text
 		}
 	}
 	free, reads := FreeInput(schema)
-	if reads && rest == "" && args.Text != "" && !d.Has(free.Name) {
-		return args.Text // there is nothing else to draw
+	if reads && rest == "" && text != "" && !d.Has(free.Name) {
+		return text // there is nothing else to draw
 	}
 	values, fits := fitFormat(schema, s, d.Has)
-	if f, chosen := shapeInput(schema); !fits && chosen && args.askedBy != "" && !d.Has(f.Name) {
-		d.Set(runs.FromArgument, f.Name, args.askedBy) // refused with what there is to choose from
+	if f, chosen := shapeInput(schema); !fits && chosen && asked.by != "" && !d.Has(f.Name) {
+		d.Set(runs.FromArgument, f.Name, asked.by) // refused with what there is to choose from
 	}
 	if !fits {
-		return args.Text
+		return text
 	}
 	for name, value := range values {
 		d.Set(runs.FromArgument, name, value)
@@ -181,11 +170,10 @@ func NamedFiles(schema registry.InputSchema, options map[string]any, attached []
 
 // Repeat makes a draft that comes to the same as an earlier run: what was given then counts again, and so do
 // the seeds that were drawn. Only defaults are the tool's as it is now.
-func Repeat(run runs.Run, request chat.MessageRef, key string) Draft {
-	d := Draft{
-		Tool: run.Tool.ToolID, Request: request, Key: key, Parent: run.ID,
-		Values: map[runs.Source]map[string]any{},
-	}
+func Repeat(run runs.Run, asked chat.MessageRef, key string) Draft {
+	d := Draft{Asked: asked, Request: runs.Request{
+		ToolID: run.Tool.ToolID, IdempotencyKey: key, Parent: run.ID, Values: map[runs.Source]map[string]any{},
+	}}
 	for name, value := range run.Inputs {
 		switch from := run.Sources[name]; from {
 		case runs.FromDefault:

@@ -35,6 +35,12 @@ func (f *Format) Shown() string {
 // shape is a format as it was asked for: a ratio or, from 64 on, a size in pixels.
 type shape struct{ width, height float64 }
 
+// format is a shape with the words for it.
+type format struct {
+	shape
+	by string
+}
+
 func (s shape) ratio() float64 { return s.width / s.height }
 
 // inPixels reports whether the sides say how large a picture is, and not only how it is shaped.

@@ -49,13 +49,13 @@ func isAspect(schema registry.InputSchema, name string) bool {
 	return wide && high || chosen
 }
 
-// format takes the value of --ar. What is no ratio is no option.
-func (p *argumentParser) format(after string) bool {
+// aspect takes the value of --ar. What is no ratio is no option.
+func (p *argumentParser) aspect(after string) bool {
 	value, rest := takeValue(strings.TrimLeft(after, " \t="))
 	value = strings.TrimRight(value, ",;")
 	s, ok := shapeOf(value)
 	if ok {
-		p.asked, p.askedBy, p.rest = s, value, rest
+		p.asked, p.rest = format{s, value}, rest
 	}
 	return ok
 }

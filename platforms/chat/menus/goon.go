@@ -140,11 +140,11 @@ func goOn(ctx context.Context, t *turn.Turn, k store.Keyboard, run runs.Run, nex
 	}
 	d := start.PressDraft(t, tool)
 	if tool.ToolID == run.Tool.ToolID {
-		d = input.Repeat(run, chat.MessageRef{}, d.Key)
+		d = input.Repeat(run, chat.MessageRef{}, d.IdempotencyKey)
 	} else if text, ok := input.TextInput(tool.InputSchema); ok && show.PromptOf(run) != "" {
 		d.Set(runs.FromReply, text.Name, show.PromptOf(run))
 	}
-	d.Parent, d.Request = run.ID, start.RequestOf(t, run)
+	d.Parent, d.Asked = run.ID, start.RequestOf(t, run)
 	value := any(files[0].Ref)
 	if f.Multiple {
 		value = []any{files[0].Ref}

@@ -76,7 +76,7 @@ func explainTool(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 	var buttons [][]chat.Button
 	var price chat.Text
 	if tool.Refusal(t.Audience()) == nil {
-		quote, err := start.PriceOf(ctx, t, input.Draft{Tool: tool.ToolID})
+		quote, err := start.PriceOf(ctx, t, input.Draft{Request: runs.Request{ToolID: tool.ToolID}})
 		if err != nil {
 			t.Services.Log.WarnContext(ctx, "help without a price", "tool", tool.ToolID, "error", err)
 		}

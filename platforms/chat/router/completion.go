@@ -26,7 +26,7 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	if r.services.Recents.Claim(q.From) {
 		r.learnRecents(ctx, q.From)
 	}
-	t := r.turn(&turn.Update{Platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}})
+	t := r.turn(&turn.Update{Platform: platform, Incoming: chat.Incoming{From: q.From, Chat: q.Chat}}, r.services.Tools.Snapshot())
 	if _, ours := r.services.Commands.Find(q.Command); ours && q.Option == toolInput {
 		return completeTool(t, q.Typed, r.services.Recents.Tools(q.From), n)
 	}

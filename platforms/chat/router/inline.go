@@ -25,13 +25,13 @@ func (r *Router) Inline(ctx context.Context, platform string, q chat.InlineQuery
 	}
 	t := r.turn(&turn.Update{Platform: platform, Incoming: chat.Incoming{
 		From: q.From, Chat: chat.Chat{Kind: chat.ChatGroup, Inline: &chat.Inline{Private: q.Private}},
-	}})
+	}}, r.services.Tools.Snapshot())
 	account, err := r.services.Accounts.Identify(ctx, q.From)
 	if err != nil {
 		return chat.InlineAnswer{}, fmt.Errorf("identify who types: %w", err)
 	}
 	t.Account = account
-	t.Speak(t.Language(), r.services.Tools.Snapshot())
+	t.Speak(t.Language())
 	answer := chat.InlineAnswer{Start: t.Say.Line("inline.start"), Parameter: "inline"}
 	if q.Offset == "" {
 		if answer.Offers, err = start.OfferInline(ctx, t, q.Words); err != nil {

@@ -287,8 +287,9 @@ const signLimit = 5 * time.Second
 // for others, when more people write than the platform lets us answer.
 func (r *Router) signCommands(ctx context.Context, stored []turn.Update) {
 	ctx = context.WithoutCancel(ctx) // a webhook's request ends before
+	tools := r.services.Tools.Snapshot()
 	for _, u := range stored {
-		t := r.turn(&u)
+		t := r.turn(&u, tools)
 		if t.IsForTool() && !t.Overheard() {
 			r.wg.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, signLimit)
@@ -304,7 +305,7 @@ func (r *Router) signCommands(ctx context.Context, stored []turn.Update) {
 // handle does what an update asks for. An update whose handling was broken off by a stop stays open; one
 // that failed is over, and the person is told.
 func (r *Router) handle(ctx context.Context, u turn.Update) {
-	t := r.turn(&u)
+	t := r.turn(&u, r.services.Tools.Snapshot())
 	if moved, err := follow(ctx, t); err != nil || moved && u.Kind == chat.KindMembership { // who comes and goes in a former chat is of no interest
 		r.conclude(ctx, t, err)
 		return
@@ -381,10 +382,10 @@ func (r *Router) keepTidy(ctx context.Context) {
 	}
 }
 
-// turn begins the handling of an update.
-func (r *Router) turn(u *turn.Update) *turn.Turn {
-	t := &turn.Turn{Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), In: u}
-	t.Speak(u.From.Language, r.services.Tools.Snapshot())
+// turn begins the handling of an update with the tools that there are.
+func (r *Router) turn(u *turn.Update, tools *catalog.Snapshot) *turn.Turn {
+	t := &turn.Turn{Services: r.services, Out: r.services.Deliverer.Platform(u.Platform), In: u, Written: tools}
+	t.Speak(u.From.Language)
 	return t
 }
 
@@ -432,7 +433,7 @@ func (r *Router) handleOnce(ctx context.Context, t *turn.Turn) (err error) {
 	if t.Account, err = t.Services.Accounts.Identify(ctx, t.In.From); err != nil {
 		return fmt.Errorf("identify the sender: %w", err)
 	}
-	t.Speak(t.Language(), r.services.Tools.Snapshot())
+	t.Speak(t.Language())
 	switch t.In.Kind {
 	case chat.KindMessage:
 		said := wordsHash(t) // commands take their words apart

@@ -17,7 +17,7 @@ import (
 // InputAnswered puts an answer into the draft it was asked for and goes on. The question stays open when
 // the answer does not fit.
 func InputAnswered(ctx context.Context, t *turn.Turn, p store.Prompt, d input.Draft) error {
-	tool, ok := t.Tools.Resolve(d.Tool)
+	tool, ok := t.Tools.Resolve(d.ToolID)
 	if !ok {
 		return InVain(ctx, t, p, "tool.gone")
 	}
@@ -84,8 +84,8 @@ func AnswerValue(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 
 func answerFiles(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	files := t.In.Attachments
-	if len(files) == 0 && registry.IsMediaRef(strings.TrimSpace(t.In.Text)) && !strings.HasPrefix(t.In.Text, "asset:") {
-		d.Set(runs.FromAnswer, f.Name, strings.TrimSpace(t.In.Text))
+	if text := strings.TrimSpace(t.In.Text); len(files) == 0 && registry.IsMediaRef(text) && !strings.HasPrefix(text, "asset:") {
+		d.Set(runs.FromAnswer, f.Name, text)
 		return nil, nil
 	}
 	only := registry.InputSchema{f}
@@ -201,7 +201,7 @@ func openQuestion(ctx context.Context, t *turn.Turn, k store.Keyboard) (p store.
 	if err != nil {
 		return p, nil, err
 	}
-	tool, ok := t.Tools.Resolve(p.State.Draft.Tool)
+	tool, ok := t.Tools.Resolve(p.State.Draft.ToolID)
 	if !ok {
 		return p, nil, t.Alert(ctx, "tool.gone")
 	}

@@ -29,7 +29,7 @@ func ask(ctx context.Context, t *turn.Turn, d input.Draft, f registry.InputField
 		ID: store.NewID(), Platform: t.In.Platform, Chat: t.In.Chat.Chat, AccountID: t.Account.ID,
 		State: store.PromptState{Field: f.Name, Draft: &d},
 	}
-	about.Prompt, about.Tool = p.ID, d.Tool
+	about.Prompt, about.Tool = p.ID, d.ToolID
 	buttons := t.Keyboard(about)
 	m := t.Answering(chat.Join("\n\n", notes, text))
 	draw(&m, buttons)

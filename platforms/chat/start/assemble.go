@@ -17,9 +17,8 @@ import (
 // NewDraft begins a run of a tool for this update.
 func NewDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 	return input.Draft{
-		Tool: tool.ToolID, Request: t.In.Answers(),
-		Key:   t.In.Platform + ":" + t.In.Chat.Chat + ":" + t.In.Message.ID,
-		Notes: t.Deprecation(tool),
+		Request: runs.Request{ToolID: tool.ToolID, IdempotencyKey: t.In.Platform + ":" + t.In.Chat.Chat + ":" + t.In.Message.ID},
+		Asked:   t.In.Answers(), Notes: t.Deprecation(tool),
 	}
 }
 

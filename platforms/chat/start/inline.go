@@ -117,7 +117,7 @@ func readyQuote(ctx context.Context, t *turn.Turn, tool *registry.Tool, words st
 		return q, false, nil
 	}
 	if q, err = t.Services.Runs.Quote(ctx, bound); err != nil {
-		return q, false, fmt.Errorf("quote %s: %w", d.Tool, err)
+		return q, false, fmt.Errorf("quote %s: %w", d.ToolID, err)
 	}
 	return q, true, nil
 }

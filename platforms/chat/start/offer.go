@@ -141,7 +141,7 @@ func PressSaid(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 		return err
 	}
 	d := PressDraft(t, tool)
-	d.Request = k.State.Asked
+	d.Asked = k.State.Asked
 	if hint, err := readSaid(ctx, t, &d, tool, k.State.Query); hint != nil || err != nil {
 		return HintOr(ctx, t, hint, err)
 	}

@@ -89,7 +89,7 @@ func NotStarted(ctx context.Context, t *turn.Turn, status chat.MessageRef, d inp
 	if err != nil {
 		// One message per request, so the apology takes the place of the status message.
 		code := turn.ErrorCode()
-		t.Services.Log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.Tool, "error", err)
+		t.Services.Log.ErrorContext(ctx, "a run was not accepted", "code", code, "tool", d.ToolID, "error", err)
 		m.Text = chat.Lines(t.Apology(code), t.Say.Text("nothing.charged"))
 	}
 	if !status.IsZero() && t.In.Chat.Inline != nil {
@@ -163,7 +163,7 @@ func Insufficient(ctx context.Context, t *turn.Turn, short billing.ErrInsufficie
 // refusedInput says what is wrong with a value, and how the tool is used.
 func refusedInput(ctx context.Context, t *turn.Turn, d input.Draft, bad *registry.Error) chat.Text {
 	text := chat.Plain(words.Told(t.Say.Voice, bad.Code, bad.Text()))
-	tool, ok := t.Tools.Resolve(d.Tool)
+	tool, ok := t.Tools.Resolve(d.ToolID)
 	if !ok || bad.Field == "" {
 		return chat.Lines(text, t.Say.Text("nothing.charged"))
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -41,7 +40,7 @@ func Tool(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) 
 
 // Proceed takes a draft as far as it goes: to a question about what is missing, or to a run.
 func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, error) {
-	if tool, ok := t.Tools.Resolve(d.Tool); ok && len(d.Pictures) > 0 {
+	if tool, ok := t.Tools.Resolve(d.ToolID); ok && len(d.Pictures) > 0 {
 		if f, unclear := input.Unclear(tool.InputSchema, len(d.Pictures), d.Has, d.Skipped); unclear {
 			return askPicture(ctx, t, d, tool, f)
 		}
@@ -49,25 +48,15 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 			d.Notes = append(d.Notes, t.Say.Line("hint.filesLeft", "tool", tool.DisplayName, "n", rest))
 		}
 	}
-	values, err := withChatValues(ctx, t, d)
-	if err != nil {
-		return turn.Nothing, err
-	}
-	where, err := CallContext(ctx, t)
-	if err != nil {
-		return turn.Nothing, fmt.Errorf("find the site of a chat: %w", err)
-	}
-	request := runs.Request{
-		AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Parent: d.Parent, IdempotencyKey: d.Key,
-		Origin: runs.Origin{Platform: t.In.Platform}, Audience: t.Audience(), Context: where, Quote: t.In.Quote, Shown: true,
-	}
 	wallet, _, err := t.GroupWallet(ctx)
 	if err != nil {
 		return turn.Nothing, err
 	}
-	request.Group = wallet.ID
-	request.Approval = d.Approval
-	bound, err := t.Services.Runs.Bind(ctx, request)
+	d.Group, d.Origin, d.Quote, d.Shown = wallet.ID, runs.Origin{Platform: t.In.Platform}, t.In.Quote, true
+	if d.Context, err = CallContext(ctx, t); err != nil {
+		return turn.Nothing, fmt.Errorf("find the site of a chat: %w", err)
+	}
+	bound, err := Bind(ctx, t, d)
 	if err != nil {
 		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
@@ -83,7 +72,7 @@ func Proceed(ctx context.Context, t *turn.Turn, d input.Draft) (turn.Outcome, er
 		return turn.Nothing, NotStarted(ctx, t, chat.MessageRef{}, d, err)
 	}
 	if err != nil {
-		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.Tool, "error", err)
+		t.Services.Log.WarnContext(ctx, "no quote for a run", "tool", d.ToolID, "error", err)
 	}
 	payer := payerOf(ctx, t, wallet.ID, quote)
 	if bound.Request.Asking, err = asking(ctx, t, payer, quote); err != nil {
@@ -120,7 +109,7 @@ func ConversationIn(platform string, place chat.Place) string {
 // acceptRun shows the status message and asks for the run. The message comes first, so that the run knows
 // from its first moment where its state is shown. payer is the fund of a group that will pay, as it looks.
 func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, payer string) (turn.Outcome, error) {
-	buttons := t.Keyboard(store.KeyboardState{Tool: d.Tool})
+	buttons := t.Keyboard(store.KeyboardState{Tool: d.ToolID})
 	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons, payer)
 	if err != nil && !status.IsZero() && ctx.Err() == nil {
 		return turn.Nothing, NotStarted(ctx, t, status, d, err) // it is shown, but that could not be noted
@@ -128,7 +117,7 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	if err != nil {
 		return turn.Nothing, err
 	}
-	where := store.Target{Chat: t.In.Chat, Request: d.Request, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Replaces: d.Replaces}
+	where := store.Target{Chat: t.In.Chat, Request: d.Asked, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Replaces: d.Replaces}
 	bound.Request.Origin.Target = where.Encode()
 	run, err := t.Services.Runs.AcceptBound(ctx, bound)
 	if err != nil && ctx.Err() != nil {
@@ -170,16 +159,16 @@ func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	if !d.Replaces.IsZero() && !asks {
 		return chat.MessageRef{}, "", nil
 	}
-	pending := runs.Run{Tool: bound.Tool, Status: firstStatus(bound, quote), Inputs: bound.Inputs, Sources: bound.Sources, Quote: quote, Preview: bound.Preview(),
-		Group: bound.Request.Group, Payer: payer}
+	pending := bound.At(quote)
+	pending.Payer = payer
 	first := t.Say.StatusMessage(pending, buttons, d.Notes)
 	usual = first.Text.String()
 	first.Text = chat.Lines(first.Text, whyAsked(ctx, t, bound, quote))
-	first.To, first.ReplyTo = t.In.Chat.Place, d.Request
+	first.To, first.ReplyTo = t.In.Chat.Place, d.Asked
 	status, err = PostStatus(ctx, t, first)
 	// Without it the run is as good: the result is a message of its own. Only who has to confirm needs its buttons.
 	if errors.Is(err, chat.ErrUncertain) && !asks && ctx.Err() == nil {
-		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.Tool, "error", err)
+		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.ToolID, "error", err)
 		return chat.MessageRef{}, usual, nil
 	}
 	if err != nil {
@@ -200,29 +189,6 @@ func PostStatus(ctx context.Context, t *turn.Turn, m chat.Message) (chat.Message
 	}
 	t.In.Answer = ref
 	return ref, t.Services.Answered(context.WithoutCancel(ctx), t.In, ref)
-}
-
-// firstStatus is the state a run begins in.
-func firstStatus(bound runs.Bound, quote billing.Quote) runs.Status {
-	if bound.Asks(quote) {
-		return runs.StatusAwaitingConfirmation
-	}
-	return runs.StatusQueued
-}
-
-// withChatValues adds what the chat's admins set for a draft's tool to the draft's values.
-func withChatValues(ctx context.Context, t *turn.Turn, d input.Draft) (map[runs.Source]map[string]any, error) {
-	tool, ok := t.Tools.Resolve(d.Tool)
-	if _, given := d.Values[runs.FromChat]; given || !ok || t.In.Chat.Kind == chat.ChatPrivate {
-		return d.Values, nil
-	}
-	chat, err := t.Services.Accounts.ChatPreferences(ctx, t.In.Platform, t.In.Chat.Rules(), t.In.Chat.Space, *tool)
-	if err != nil {
-		return nil, fmt.Errorf("read the chat's settings: %w", err)
-	}
-	values := map[runs.Source]map[string]any{runs.FromChat: chat}
-	maps.Copy(values, d.Values)
-	return values, nil
 }
 
 // warnOfLimits tells the person which of their limits are nearly used up, and the group which of its own, each once as long as it lasts.
@@ -261,16 +227,22 @@ func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, e
 	}
 	quote, err := t.Services.Runs.Quote(ctx, bound)
 	if err != nil {
-		return quote, fmt.Errorf("quote %s: %w", d.Tool, err)
+		return quote, fmt.Errorf("quote %s: %w", d.ToolID, err)
 	}
 	return quote, nil
 }
 
-// Bind gives a draft's inputs their values, for a look at what it would be.
+// Bind gives a draft's inputs their values: those that it has, and those that the chat's admins set for its tool.
 func Bind(ctx context.Context, t *turn.Turn, d input.Draft) (runs.Bound, error) {
-	values, err := withChatValues(ctx, t, d)
-	if err != nil {
-		return runs.Bound{}, err
+	r := d.Request
+	r.AccountID, r.Audience = t.Account.ID, t.Audience()
+	tool, ok := t.Tools.Resolve(r.ToolID)
+	if _, given := r.Values[runs.FromChat]; !given && ok && t.In.Chat.Kind != chat.ChatPrivate {
+		set, err := t.Services.Accounts.ChatPreferences(ctx, t.In.Platform, t.In.Chat.Rules(), t.In.Chat.Space, *tool)
+		if err != nil {
+			return runs.Bound{}, fmt.Errorf("read the chat's settings: %w", err)
+		}
+		r = r.With(runs.FromChat, set)
 	}
-	return t.Services.Runs.Bind(ctx, runs.Request{AccountID: t.Account.ID, ToolID: d.Tool, Values: values, Audience: t.Audience()})
+	return t.Services.Runs.BindIn(ctx, t.Written, r)
 }

@@ -92,7 +92,7 @@ func PressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 		return err
 	}
 	d := PressDraft(t, tool)
-	d.Request = k.State.Meant
+	d.Asked = k.State.Meant
 	if len(k.State.Files) == 0 {
 		if f, ok := input.TextInput(tool.InputSchema); ok {
 			d.Set(runs.FromReply, f.Name, k.State.Query)
@@ -119,12 +119,9 @@ func readCaption(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 		captionUnread(t, d, tool, caption)
 		return nil, nil
 	}
-	if _, reads := input.FreeInput(tool.InputSchema); !reads {
-		args, err := input.Parse(caption, input.WithPresetOption(tool.InputSchema))
-		if err == nil && args.Text != "" && len(args.Values) == 0 {
-			d.Notes = append(d.Notes, t.Say.Line("hint.captionLeft", "tool", tool.DisplayName))
-			return nil, nil
-		}
+	if _, reads := input.FreeInput(tool.InputSchema); !reads && input.OnlyWords(tool, caption) {
+		d.Notes = append(d.Notes, t.Say.Line("hint.captionLeft", "tool", tool.DisplayName))
+		return nil, nil
 	}
 	return ReadText(ctx, t, d, tool, caption)
 }
@@ -139,7 +136,7 @@ func captionUnread(t *turn.Turn, d *input.Draft, tool *registry.Tool, caption st
 // PressDraft begins a run because of a press. Each press is a request of its own, but one that is handled twice is not.
 func PressDraft(t *turn.Turn, tool *registry.Tool) input.Draft {
 	d := NewDraft(t, tool)
-	d.Key, d.Request = t.In.Platform+":press:"+t.In.IDs[0], chat.MessageRef{}
+	d.IdempotencyKey, d.Asked = t.In.Platform+":press:"+t.In.IDs[0], chat.MessageRef{}
 	return d
 }
 

@@ -60,7 +60,7 @@ type Services struct {
 
 // Runs is what the Router needs of the runs service.
 type Runs interface {
-	Bind(ctx context.Context, q runs.Request) (runs.Bound, error)
+	BindIn(ctx context.Context, tools *catalog.Snapshot, q runs.Request) (runs.Bound, error)
 	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, error)
 	Confirm(ctx context.Context, runID, accountID string) (runs.Run, error)

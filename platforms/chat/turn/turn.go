@@ -17,7 +17,8 @@ type Turn struct {
 	Services *Services
 	Out      *show.Platform    // the platform it came from
 	Say      show.Voice        // the language of who sent it
-	Tools    *catalog.Snapshot // the tools there are, the same from its beginning to its end
+	Written  *catalog.Snapshot // the tools there are, the same from its beginning to its end
+	Tools    *catalog.Snapshot // they as who sent it reads and calls them
 	In       *Update
 	Account  users.Account // who sent it
 	site     *SiteHere     // that was looked up
@@ -25,9 +26,9 @@ type Turn struct {
 }
 
 // Speak answers in a language, with the tools as they are called in it.
-func (t *Turn) Speak(language string, tools *catalog.Snapshot) {
+func (t *Turn) Speak(language string) {
 	t.Say = t.Services.Deliverer.Voice(language)
-	t.Tools = tools.In(t.Say.Language()).For(t.Account.ID)
+	t.Tools = t.Written.In(t.Say.Language()).For(t.Account.ID)
 }
 
 // Aside is the turn with answers for the person only, where the platform can do that. What does not fit into a message of

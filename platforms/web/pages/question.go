@@ -40,7 +40,7 @@ func (s views) question(voice i18n.Voice, run runs.Run, fill prefill) *questionC
 	if u, err := url.Parse(card.URL); err == nil {
 		card.Host = u.Host
 	}
-	asked := runs.Bound{Inputs: map[string]any{}}
+	asked := runs.Bound{Run: runs.Run{Inputs: map[string]any{}}}
 	for i, f := range run.Question.Fields {
 		own := f.Name
 		f.DisplayName, f.Name = f.Label(), fieldName(i)

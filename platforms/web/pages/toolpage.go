@@ -167,7 +167,7 @@ func (s *forms) boundForForm(r *http.Request, a users.Account, t registry.Tool, 
 	if err == nil {
 		return bound
 	}
-	bound = runs.Bound{Request: runs.Request{AccountID: a.ID}, Tool: t, Inputs: map[string]any{}, Sources: map[string]runs.Source{}}
+	bound = runs.NewBound(runs.Request{AccountID: a.ID}, t)
 	for _, f := range t.InputSchema {
 		if f.Default != nil {
 			bound.Inputs[f.Name], bound.Sources[f.Name] = f.Default, runs.FromDefault
