@@ -224,11 +224,14 @@ func TestSearch(t *testing.T) {
 		[2]string{"boards", "Boards are layers that contain other layers. Create a board with the tool in the toolbar."},
 		[2]string{"export", "Exported files are pictures or documents. The exportBoard function of the plugin writes them."},
 		[2]string{"team", "Invite colleagues to your team and choose what they are permitted to do."},
+		[2]string{"list", "Pagination with navigation: long lists are shown in parts."},
 		[2]string{"photo", "A photograph becomes blurred when it is enlarged too much."},
 	)
 	for text, want := range map[string]string{
 		"boards":                         "boards", // a word
 		"creating a bord":                "boards", // misspelt
+		"pagintaion":                     "list",   // in its ending, so that it is not reduced
+		"navigaton":                      "list",
 		"exporting":                      "export", // another form
 		"export board function":          "export", // parts of a name in code
 		"camera images look fuzzy":       "photo",  // meaning
