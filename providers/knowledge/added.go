@@ -64,7 +64,9 @@ func (p *Provider) Add(ctx context.Context, w Wanted) (index.Source, error) {
 	if err != nil {
 		return s, err
 	}
-	s.ID = id
+	if s, _, err = p.known(ctx, s); err != nil { // one that was there keeps its id and how its name is written
+		return s, err
+	}
 	return s, p.cfg.Index.Unread(ctx, id)
 }
 

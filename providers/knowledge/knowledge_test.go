@@ -639,7 +639,10 @@ func TestAddedSources(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h.tools()
+		again, err := h.Add(t.Context(), knowledge.Wanted{Name: "Same", Upload: "asset:5", Filename: "a.md", Owner: ann, Uploader: ann})
+		if _, there := h.tools()[again.ToolID]; err != nil || again.Name != "same" || !there {
+			t.Errorf("added again, by another case, it is %+v (%v), which is no tool", again, err)
+		}
 		for _, who := range []string{ann, ben} {
 			if said := h.docs(who, "okapi in same"); !strings.Contains(said, who) {
 				t.Error(said)

@@ -217,6 +217,27 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	})
 }
 
+func TestTheWholePageCounts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page := func(path string, sections ...string) index.Item {
+		d := index.Document{Title: path}
+		for i, text := range sections {
+			d.Chunks = append(d.Chunks, index.Chunk{Heading: fmt.Sprint("Part ", i), Text: text, SourcePath: path, Breadcrumbs: []string{path, fmt.Sprint("Part ", i)}})
+		}
+		return index.Item{Path: path, Hash: []byte(path), Read: func(context.Context) (index.Document, error) { return d, nil }}
+	}
+	_, err := b.Refresh(t.Context(), b.source("house", func(s *index.Source) { s.Language = "english" }), func(yield func(index.Item, error) bool) {
+		_ = yield(page("walls", "Walls of granite.", "Walls of granite."), nil) && yield(page("floors", "Walls of granite.", "Floors of marble."), nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.paths(index.Query{Text: "granite and marble", Account: "x"}), []string{"floors", "floors", "walls", "walls"}; !slices.Equal(got, want) {
+		t.Errorf("of equal passages that of the page with both words comes first: found %v, expected %v", got, want)
+	}
+}
+
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	b := setup(t, withWords(t))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -406,22 +405,24 @@ type part struct {
 
 // summed makes hits of the parts, which come by passage.
 func summed(parts []part) []hit {
+	type place struct {
+		document int64
+		lexeme   string
+	}
+	most, whole := map[place]float64{}, map[int64]float64{}
 	var hits []hit
-	whole := map[int64]map[string]float64{} // what each document has of each term
 	for _, p := range parts {
 		if len(hits) == 0 || hits[len(hits)-1].id != p.chunk {
 			hits = append(hits, hit{id: p.chunk, document: p.document})
 		}
 		hits[len(hits)-1].score += p.score
-		if whole[p.document] == nil {
-			whole[p.document] = map[string]float64{}
+		if at := (place{p.document, p.lexeme}); p.score > most[at] {
+			whole[p.document] += p.score - most[at]
+			most[at] = p.score
 		}
-		whole[p.document][p.lexeme] = max(whole[p.document][p.lexeme], p.score)
 	}
 	for i := range hits {
-		for _, lexeme := range slices.Sorted(maps.Keys(whole[hits[i].document])) {
-			hits[i].whole += whole[hits[i].document][lexeme]
-		}
+		hits[i].whole = whole[hits[i].document]
 	}
 	slices.SortFunc(hits, better)
 	return hits
