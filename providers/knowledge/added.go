@@ -51,7 +51,8 @@ func (p *Provider) Add(ctx context.Context, w Wanted) (index.Source, error) {
 		s.Origin, s.Address = index.OriginUpload, w.address()
 	}
 	if w.Owner != "" {
-		s.ToolID, s.Access, s.Readers = toolID(w.Name+"-"+w.Owner[:min(8, len(w.Owner))]), index.AccessListed, nil
+		// The end of an account's id is by chance; its begin is the time, which others have, too.
+		s.ToolID, s.Access, s.Readers = toolID(w.Name+w.Owner[max(0, strings.LastIndexByte(w.Owner, '-')):]), index.AccessListed, nil
 	}
 	if err := p.checkWanted(ctx, w); err != nil {
 		return s, err
@@ -63,7 +64,9 @@ func (p *Provider) Add(ctx context.Context, w Wanted) (index.Source, error) {
 	if err != nil {
 		return s, err
 	}
-	s.ID = id
+	if s, _, err = p.known(ctx, s); err != nil { // one that was there keeps its id and how its name is written
+		return s, err
+	}
 	return s, p.cfg.Index.Unread(ctx, id)
 }
 

@@ -129,7 +129,7 @@ func (h *house) docs(account, question string, shared ...bool) string {
 
 func (h *house) account(id, language string) string {
 	h.t.Helper()
-	account := uuid.NewString()
+	account := uuid.Must(uuid.NewV7()).String() // as accounts are made: those of one minute begin alike
 	if _, err := h.pool.Exec(h.t.Context(), `INSERT INTO users (id, language) VALUES ($1, $2)`, account, language); err != nil {
 		h.t.Fatal(err)
 	}
@@ -613,6 +613,15 @@ func TestAddedSources(t *testing.T) {
 		if err := add(knowledge.Wanted{Name: "stolen", Upload: "asset:1", Filename: "notes.zip", Owner: ben, Uploader: ben}); registry.AsError(err).Code != registry.CodeInvalidInput {
 			t.Errorf("somebody else's upload: %v", err)
 		}
+		h.uploads[ben+" asset:4/notes.md"] = "# Mine\nA tapir slept."
+		if err := add(knowledge.Wanted{Name: "notes", Title: "The plan to leave", Description: "How to get away.", Upload: "asset:4", Filename: "notes.md", Owner: ben, Uploader: ben}); err != nil {
+			t.Fatal(err)
+		}
+		for id, tool := range h.tools() {
+			if told := fmt.Sprintf("%+v", tool); strings.Contains(told, "plan to leave") || strings.Contains(told, "get away") || strings.Contains(told, "asset:4") {
+				t.Errorf("whoever guesses %s is told %s", id, told)
+			}
+		}
 		if err := h.Remove(t.Context(), "diary", ben); registry.AsError(err).Code != registry.CodeLost {
 			t.Errorf("removed by somebody else: %v", err)
 		}
@@ -621,6 +630,26 @@ func TestAddedSources(t *testing.T) {
 		}
 		if said := h.docs(ann, "pangolin"); strings.Contains(said, "saw") {
 			t.Error(said)
+		}
+	})
+	t.Run("two people have a source of one name", func(t *testing.T) {
+		for _, who := range []string{ann, ben} {
+			h.uploads[who+" asset:5/a.md"] = "# Shared name\nAn okapi of " + who
+			if err := add(knowledge.Wanted{Name: "same", Upload: "asset:5", Filename: "a.md", Owner: who, Uploader: who}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := h.Add(t.Context(), knowledge.Wanted{Name: "Same", Upload: "asset:5", Filename: "a.md", Owner: ann, Uploader: ann})
+		if _, there := h.tools()[again.ToolID]; err != nil || again.Name != "same" || !there {
+			t.Errorf("added again, by another case, it is %+v (%v), which is no tool", again, err)
+		}
+		for _, who := range []string{ann, ben} {
+			if said := h.docs(who, "okapi in same"); !strings.Contains(said, who) {
+				t.Error(said)
+			}
+			if err := h.Remove(t.Context(), "same", who); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	t.Run("what can't be a source is refused with its reason", func(t *testing.T) {

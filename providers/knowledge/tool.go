@@ -25,8 +25,14 @@ var resultsSchema = json.RawMessage(`{"type":"array","maxItems":10,"items":{"typ
 "title":{"type":"string"},"heading":{"type":"string"},"snippet":{"type":"string"},"url":{"type":"string"},"path":{"type":"string"},"breadcrumbs":{"type":"array","items":{"type":"string"}},
 "summary":{"type":"string"},"hasCode":{"type":"boolean"},"codeLangs":{"type":"array","items":{"type":"string"}},"source":{"type":"string"},"score":{"type":"number","minimum":0,"maximum":1}}}}`)
 
-// sourceTool is the tool of one source. One that not everybody may read is in no list, and says nothing to those who may not.
+// sourceTool is the tool of one source. One that not everybody may read is in no list, and says nothing to those who may not: not even what it is about.
 func sourceTool(s index.Source) registry.Tool {
+	if s.Access == index.AccessListed {
+		s.Title, s.Description, s.Address = s.Name, "", ""
+	}
+	if s.Owner != "" && s.Problem != "" {
+		s.Problem = "its documents can't be read" // why is in its owner's list
+	}
 	description := s.Description
 	if description == "" {
 		description = "Finds passages in the documents of " + s.Title + "."

@@ -83,11 +83,11 @@ func TestRead(t *testing.T) {
 		data []byte
 		want document.Document
 	}{
-		"a.md": {[]byte("---\ntitle: Fruit\ndescription: Ripe.\nlang: en\n---\nBefore.\n\n## Pears *and* figs\n\nA [link](x) and `code`.\n\n```go\nfunc main() {\n\n}\n```\n\n<h3 id=\"own\">Own</h3>\nText <b>here</b>."),
+		"a.md": {[]byte("---\ntitle: Fruit\ndescription: Ripe.\nlang: en\n---\nBefore.\n\n## Pears *and* figs\n\nA [link](x) and `code`.\n\n```go\nfunc main() {\n\n}\n```\n\n<h3 id=\"own\">Own</h3>\nText <b>here</b>.<!-- Not yet. -->"),
 			document.Document{Title: "Fruit", Summary: "Ripe.", Language: "en", Sections: []document.Section{
 				{Text: "Before."}, {Heading: "Pears and figs", Anchor: "pears-and-figs", Level: 2, Text: "A link and code.\n\nfunc main() {\n\n}", Code: true, Languages: []string{"go"}},
 				{Heading: "Own", Anchor: "own", Level: 3, Text: "Text here."}}}},
-		"a.njk": {[]byte("---\ntitle: Fruit\ndesc: Ripe.\n---\n{% include 'x' %}<h1 id=\"fruit\">Fruit</h1><p>Pears {{ name }}and\nfigs.</p><h2>Odd</h3><ul><li>One</li><li>Two</li></ul>{# note #}"),
+		"a.njk": {[]byte("---\ntitle: Fruit\ndesc: Ripe.\n---\n{% include 'x' %}<h1 id=\"fruit\">Fruit</h1><p>Pears {{ name }}and\nfigs.</p><!-- <h2>Later</h2><p>Plums.</p> --><h2>Odd</h3><ul><li>One</li><li>Two</li></ul>{# note #}"),
 			document.Document{Title: "Fruit", Summary: "Ripe.", Sections: []document.Section{
 				{Heading: "Fruit", Anchor: "fruit", Level: 1, Text: "Pears and figs."}, {Heading: "Odd", Level: 2, Text: "- One\n- Two"}}}},
 		"a.html": {[]byte(`<!doctype html><html lang="de"><head><title>Obst</title><meta name="description" content="Reif."><style>p{}</style></head><body><nav>Menü</nav><main><h1><a name="o"></a>Obst</h1>

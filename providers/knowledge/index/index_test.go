@@ -217,6 +217,27 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	})
 }
 
+func TestTheWholePageCounts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page := func(path string, sections ...string) index.Item {
+		d := index.Document{Title: path}
+		for i, text := range sections {
+			d.Chunks = append(d.Chunks, index.Chunk{Heading: fmt.Sprint("Part ", i), Text: text, SourcePath: path, Breadcrumbs: []string{path, fmt.Sprint("Part ", i)}})
+		}
+		return index.Item{Path: path, Hash: []byte(path), Read: func(context.Context) (index.Document, error) { return d, nil }}
+	}
+	_, err := b.Refresh(t.Context(), b.source("house", func(s *index.Source) { s.Language = "english" }), func(yield func(index.Item, error) bool) {
+		_ = yield(page("walls", "Walls of granite.", "Walls of granite."), nil) && yield(page("floors", "Walls of granite.", "Floors of marble."), nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.paths(index.Query{Text: "granite and marble", Account: "x"}), []string{"floors", "floors", "walls", "walls"}; !slices.Equal(got, want) {
+		t.Errorf("of equal passages that of the page with both words comes first: found %v, expected %v", got, want)
+	}
+}
+
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	b := setup(t, withWords(t))
@@ -224,11 +245,14 @@ func TestSearch(t *testing.T) {
 		[2]string{"boards", "Boards are layers that contain other layers. Create a board with the tool in the toolbar."},
 		[2]string{"export", "Exported files are pictures or documents. The exportBoard function of the plugin writes them."},
 		[2]string{"team", "Invite colleagues to your team and choose what they are permitted to do."},
+		[2]string{"list", "Pagination with navigation: long lists are shown in parts."},
 		[2]string{"photo", "A photograph becomes blurred when it is enlarged too much."},
 	)
 	for text, want := range map[string]string{
 		"boards":                         "boards", // a word
 		"creating a bord":                "boards", // misspelt
+		"pagintaion":                     "list",   // in its ending, so that it is not reduced
+		"navigaton":                      "list",
 		"exporting":                      "export", // another form
 		"export board function":          "export", // parts of a name in code
 		"camera images look fuzzy":       "photo",  // meaning

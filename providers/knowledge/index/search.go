@@ -22,7 +22,7 @@ const (
 	usualLength   = 50.0 // of a passage, in different words
 	saturation    = 2.0  // k1 of BM25: how soon a word counts no more when it is repeated
 	candidates    = 60   // passages that are looked at closely
-	besideShare   = 0.15 // that the best other passage of its document adds to one, at most so much of its own
+	besideShare   = 0.1  // of what its document has beyond a passage that counts for this one
 	// mostPostings bounds what is read to find candidates: the most frequent words of a long question then only count in these.
 	mostPostings = 8_000
 	// weighty words of a question are what a passage is measured by: none has all of a long one's.
@@ -107,6 +107,7 @@ type hit struct {
 	id       int64
 	document int64
 	score    float64
+	whole    float64 // that its document has, each word by the passage that has the most of it
 }
 
 func (s *search) run(ctx context.Context) error {
@@ -180,23 +181,12 @@ func isName(word string) bool {
 	return capital || letter && digit
 }
 
-// beside ranks passages again: of two that have as much of the question, the one in a document with more of it is the better answer.
+// beside ranks passages again: of two that have as much of the question, the one in a document with more of it is the better answer. So a page whose
+// sections each have some words of a long question is before one that has the same words over and over.
 func beside(words []hit) []hit {
-	best := map[int64][2]float64{} // the two best scores of each document
-	for _, h := range words {
-		b := best[h.document]
-		if b[1] = max(b[1], min(b[0], h.score)); h.score > b[0] {
-			b[0] = h.score
-		}
-		best[h.document] = b
-	}
 	list := slices.Clone(words)
 	for i, h := range list {
-		other := best[h.document][0]
-		if other == h.score {
-			other = best[h.document][1]
-		}
-		list[i].score += besideShare * min(other, h.score)
+		list[i].score += besideShare * (h.whole - h.score)
 	}
 	slices.SortFunc(list, better)
 	return list
@@ -363,13 +353,17 @@ const byWords = `WITH mine AS MATERIALIZED (
 	SELECT s.id, s.language FROM knowledge_sources s, ` + namesOf + ` WHERE ` + scope + `
 ), terms AS MATERIALIZED (
 	SELECT mine.id AS source_id, t.lexeme, t.weight, t.strong FROM mine JOIN unnest($4::text[], $5::text[], $6::float8[], $7::boolean[]) AS t (language, lexeme, weight, strong) USING (language)
+), strong AS MATERIALIZED (
+	SELECT p.source_id, p.chunk_id, p.lexeme, t.weight * p.weight / (p.weight + $8) AS score FROM terms t JOIN knowledge_postings p USING (source_id, lexeme) WHERE t.strong
 ), chosen AS MATERIALIZED (
-	SELECT p.source_id, p.chunk_id, sum(t.weight * p.weight / (p.weight + $8)) AS score FROM terms t JOIN knowledge_postings p USING (source_id, lexeme) WHERE t.strong
-	GROUP BY p.source_id, p.chunk_id ORDER BY 3 DESC, p.chunk_id LIMIT $9
+	SELECT source_id, chunk_id FROM strong GROUP BY source_id, chunk_id ORDER BY sum(score) DESC, chunk_id LIMIT $9
+), parts AS (
+	SELECT chunk_id, lexeme, score FROM chosen JOIN strong USING (source_id, chunk_id)
+	UNION ALL
+	SELECT c.chunk_id, t.lexeme, t.weight * (SELECT p.weight / (p.weight + $8) FROM knowledge_postings p WHERE p.source_id = c.source_id AND p.lexeme = t.lexeme AND p.chunk_id = c.chunk_id)
+	FROM chosen c JOIN terms t USING (source_id) WHERE NOT t.strong
 )
-SELECT c.chunk_id, k.document_id, c.score + coalesce((SELECT sum(t.weight * p.weight / (p.weight + $8)) FROM terms t JOIN knowledge_postings p USING (source_id, lexeme)
-	WHERE NOT t.strong AND t.source_id = c.source_id AND p.chunk_id = c.chunk_id), 0)
-FROM chosen c JOIN knowledge_chunks k ON k.id = c.chunk_id ORDER BY 3 DESC, 1`
+SELECT p.chunk_id, k.document_id, p.lexeme, p.score FROM parts p JOIN knowledge_chunks k ON k.id = p.chunk_id WHERE p.score IS NOT NULL ORDER BY p.chunk_id, p.lexeme`
 
 // byWords ranks passages by the terms that they have.
 func (s *search) byWords(ctx context.Context, terms []term) ([]hit, error) {
@@ -395,10 +389,43 @@ func (s *search) byWords(ctx context.Context, terms []term) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (h hit, err error) {
-		err = row.Scan(&h.id, &h.document, &h.score)
-		return h, err
+	parts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p part, err error) {
+		err = row.Scan(&p.chunk, &p.document, &p.lexeme, &p.score)
+		return p, err
 	})
+	return summed(parts), err
+}
+
+// part is what a passage has of one term.
+type part struct {
+	chunk, document int64
+	lexeme          string
+	score           float64
+}
+
+// summed makes hits of the parts, which come by passage.
+func summed(parts []part) []hit {
+	type place struct {
+		document int64
+		lexeme   string
+	}
+	most, whole := map[place]float64{}, map[int64]float64{}
+	var hits []hit
+	for _, p := range parts {
+		if len(hits) == 0 || hits[len(hits)-1].id != p.chunk {
+			hits = append(hits, hit{id: p.chunk, document: p.document})
+		}
+		hits[len(hits)-1].score += p.score
+		if at := (place{p.document, p.lexeme}); p.score > most[at] {
+			whole[p.document] += p.score - most[at]
+			most[at] = p.score
+		}
+	}
+	for i := range hits {
+		hits[i].whole = whole[hits[i].document]
+	}
+	slices.SortFunc(hits, better)
+	return hits
 }
 
 const (

@@ -15,6 +15,8 @@ import (
 const (
 	likeShare    = 0.35 // of their trigrams that two words have in common, at least, to be taken for one another
 	shortLetters = 5    // words of at most so many letters may differ by one, longer ones by more
+	stemLetters  = 5    // of a lexeme, at least, that a word may begin with whose ending is misspelt
+	mostEnding   = 6    // letters that such an ending has
 	mostWrong    = 8    // words of a question that are looked at
 	mostLike     = 3    // words that one is taken for
 	looksAlike   = 60   // words that are looked at closely
@@ -23,7 +25,7 @@ const (
 const alike = `WITH near AS MATERIALIZED (
 	SELECT w.word, t.source_id, t.lexeme, count(*) AS common, min(w.parts) AS parts FROM knowledge_sources s, ` + namesOf + `, unnest($4::text[], $5::text[], $6::text[], $7::int[]) AS w (language, word, part, parts)
 		JOIN knowledge_trigrams t ON t.trigram = w.part WHERE t.source_id = s.id AND s.language = w.language AND ` + scope + `
-	GROUP BY w.word, t.source_id, t.lexeme HAVING count(*) >= greatest(1, min(w.parts) * 3 / 10) AND abs(length(t.lexeme) - length(w.word)) <= 2
+	GROUP BY w.word, t.source_id, t.lexeme HAVING count(*) >= greatest(1, min(w.parts) * 3 / 10) AND length(t.lexeme) BETWEEN length(w.word) - $9 AND length(w.word) + 2
 ), nearest AS (
 	SELECT *, row_number() OVER (PARTITION BY word ORDER BY common DESC, length(lexeme), lexeme) AS place FROM near
 )
@@ -48,7 +50,7 @@ func (s *search) correct(ctx context.Context) error {
 	if wrong == 0 {
 		return nil
 	}
-	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, s.query.Shared, languages, words, parts, counts, looksAlike)
+	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, s.query.Shared, languages, words, parts, counts, looksAlike, mostEnding)
 	if err != nil {
 		return err
 	}
@@ -71,12 +73,22 @@ func (s *search) correct(ctx context.Context) error {
 // meant tells whether a word may be misspelt for another one with which it has so many trigrams in common, and what that one then counts.
 func meant(word, other string, common int) (share float64, is bool) {
 	most := 1 + len([]rune(word))/(shortLetters+1)
-	d := edit.Distance(word, other, most)
+	d := min(edit.Distance(word, other, most), endings(word, other))
 	shared := float64(common) / float64(len(trigrams(word))+len(trigrams(other))-common)
 	if d > most || shared < likeShare && d > 1 {
 		return 0, false
 	}
 	return 0.9 - 0.2*float64(d), true
+}
+
+// endings counts two letters where a word is a lexeme and an ending: one that is misspelt, as in navigaton, is not taken away by the dictionary. Else it is
+// more than any word may differ by.
+func endings(word, lexeme string) int {
+	ending, is := strings.CutPrefix(word, lexeme)
+	if is && len([]rune(lexeme)) >= stemLetters && len([]rune(ending)) <= mostEnding {
+		return 2
+	}
+	return len(word)
 }
 
 // replace adds the words that one is most likely meant for. It is as rare as they are.

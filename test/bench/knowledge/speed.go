@@ -29,6 +29,7 @@ const (
 // figures are what one round measured of so many sections with one kind of vectors.
 type figures struct {
 	reading, plainReading time.Duration // of all sections: ours, and into the baseline's table
+	readingCPU            time.Duration // processor time of ours
 	again                 time.Duration // with nothing new
 	first                 time.Duration // the first search, which reads the vectors
 	kinds                 map[string]times
@@ -86,9 +87,14 @@ func measure(ctx context.Context, pool *pgxpool.Pool, dir string, files fstest.M
 	if err != nil {
 		return f, err
 	}
-	if f.reading, err = took(func() error { return h.provider.Sync(ctx) }); err != nil {
+	rate, err := meter.Measure(ctx, pool, func() (int64, time.Duration, error) {
+		f.reading, err = took(func() error { return h.provider.Sync(ctx) })
+		return 1, f.reading, err
+	})
+	if err != nil {
 		return f, err
 	}
+	f.readingCPU = rate.CPU
 	if f.again, err = took(func() error { return h.provider.Sync(ctx) }); err != nil {
 		return f, err
 	}
@@ -147,8 +153,9 @@ func tell(out io.Writer, size int, model string, rounds []figures) error {
 	reading := median(rounds, func(f figures) float64 { return float64(size) / f.reading.Seconds() })
 	ratio := median(rounds, func(f figures) float64 { return f.reading.Seconds() / f.plainReading.Seconds() })
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d sections, %s: read at %.0f sections/s%s, %.1f times as long as the baseline; with nothing new in %v; first search %v\n", size, model, reading,
-		missed(reading < leastReading), ratio, duration(rounds, func(f figures) time.Duration { return f.again }), duration(rounds, func(f figures) time.Duration { return f.first }))
+	cpu := duration(rounds, func(f figures) time.Duration { return f.readingCPU }).Seconds()
+	fmt.Fprintf(&b, "%d sections, %s: read at %.0f sections/s%s, %.0f in a second of processor time, %.1f times as long as the baseline; with nothing new in %v; first search %v\n", size, model, reading,
+		missed(reading < leastReading), float64(size)/cpu, ratio, duration(rounds, func(f figures) time.Duration { return f.again }), duration(rounds, func(f figures) time.Duration { return f.first }))
 	for _, kind := range kinds {
 		p99 := duration(rounds, func(f figures) time.Duration { return f.kinds[kind].at(.99) })
 		fmt.Fprintf(&b, "  %-8s p50 %v, p99 %v%s, %v of processor time\n", kind, duration(rounds, func(f figures) time.Duration { return f.kinds[kind].at(.5) }), p99, missed(p99 >= slowest),
