@@ -27,6 +27,7 @@ type Store interface {
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 	Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error)
 	OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error)
+	Hidden(ctx context.Context, ref registry.Media) (bool, error)
 }
 
 // Config wires a Server. All of it is required.
@@ -106,11 +107,12 @@ var inlineTypes = map[string]bool{
 	"video/mp4": true, "video/webm": true, "audio/mpeg": true, "audio/flac": true, "audio/wav": true, "audio/ogg": true, "audio/mp4": true,
 }
 
-// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners. What was taken down is
-// served to its owner and to operators alone.
+// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners, or that for
+// services. What was taken down is served to its owner and to operators alone.
 func (s *Server) mayRead(r *http.Request, hash string) (bool, error) {
 	if hmac.Equal([]byte(r.PathValue("sig")), []byte(s.cfg.Links.sign("", hash))) {
-		return true, nil
+		hidden, err := s.cfg.Store.Hidden(r.Context(), Scheme+hash)
+		return !hidden, err
 	}
 	ok, err := s.opens(r, hash, assets.Reader{})
 	if caller, known := door.Caller(r.Context()); known && !ok && err == nil {

@@ -40,6 +40,8 @@ func (one) OwnersOf(context.Context, registry.Media, assets.Reader) ([]string, e
 	return []string{"ann"}, nil
 }
 
+func (one) Hidden(context.Context, registry.Media) (bool, error) { return false, nil }
+
 // A browser that plays or saves a large file gets it from where it is kept; scripts, pictures and programs get it from here,
 // and a stranger's address leads nowhere.
 func TestLargeFilesLeadToTheirStore(t *testing.T) {
