@@ -225,9 +225,13 @@ func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content i
 	io.Copy(w, content)
 }
 
-// describeFile says what a file is, and whether it is shown or stored.
+// describeFile says what a file is, and whether it is shown or stored. A script is a text: our pages may run what comes from here, and no browser runs a
+// text, not even where it would store the file if it were opened.
 func describeFile(w http.ResponseWriter, r *http.Request, mimeType string) {
 	h := w.Header()
+	if strings.Contains(mimeType, "javascript") {
+		mimeType = "text/plain; charset=utf-8"
+	}
 	h.Set("Content-Type", mimeType)
 	if d := disposition(r, mimeType); d != "" {
 		h.Set("Content-Disposition", d)
