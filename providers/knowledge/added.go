@@ -50,11 +50,18 @@ func (p *Provider) Add(ctx context.Context, w Wanted) (index.Source, error) {
 	if w.Upload != "" {
 		s.Origin, s.Address = index.OriginUpload, w.address()
 	}
-	if w.Owner != "" {
-		s.ToolID, s.Access, s.Readers = toolID(w.Name+"-"+w.Owner[:min(8, len(w.Owner))]), index.AccessListed, nil
+	if w.Owner != "" { // an id begins with its time, which others may have
+		s.ToolID, s.Access, s.Readers = toolID(w.Name+"-"+w.Owner[max(0, len(w.Owner)-8):]), index.AccessListed, nil
 	}
 	if err := p.checkWanted(ctx, w); err != nil {
 		return s, err
+	}
+	before, there, err := p.known(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	if there {
+		s.ToolID = before.ToolID
 	}
 	id, err := p.cfg.Index.Save(ctx, s)
 	if errors.Is(err, index.ErrTaken) {

@@ -129,7 +129,7 @@ func (h *house) docs(account, question string, shared ...bool) string {
 
 func (h *house) account(id, language string) string {
 	h.t.Helper()
-	account := uuid.NewString()
+	account := uuid.Must(uuid.NewV7()).String() // as the ids of accounts are
 	if _, err := h.pool.Exec(h.t.Context(), `INSERT INTO users (id, language) VALUES ($1, $2)`, account, language); err != nil {
 		h.t.Fatal(err)
 	}
@@ -612,6 +612,17 @@ func TestAddedSources(t *testing.T) {
 		}
 		if err := add(knowledge.Wanted{Name: "stolen", Upload: "asset:1", Filename: "notes.zip", Owner: ben, Uploader: ben}); registry.AsError(err).Code != registry.CodeInvalidInput {
 			t.Errorf("somebody else's upload: %v", err)
+		}
+		h.uploads[ben+" asset:1/notes.zip"] = zipped(t, map[string]string{"a.md": "# Mine\nA heron stood there."})
+		if err := add(knowledge.Wanted{Name: "diary", Upload: "asset:1", Filename: "notes.zip", Owner: ben, Uploader: ben}); err != nil {
+			t.Errorf("one of the same name, of somebody who came in the same minute: %v", err)
+		}
+		h.tools()
+		if said := h.docs(ben, "heron in diary"); !strings.Contains(said, "stood") || strings.Contains(said, "pangolin") {
+			t.Error(said)
+		}
+		if err := h.Remove(t.Context(), "diary", ben); err != nil {
+			t.Error(err)
 		}
 		if err := h.Remove(t.Context(), "diary", ben); registry.AsError(err).Code != registry.CodeLost {
 			t.Errorf("removed by somebody else: %v", err)
