@@ -30,13 +30,15 @@ type Store interface {
 	Hidden(ctx context.Context, ref registry.Media) (bool, error)
 }
 
-// Config wires a Server. All of it is required.
+// Config wires a Server. All but Reported is required.
 type Config struct {
 	Links    Links
 	Store    Store
 	Logger   *slog.Logger
 	Now      func() time.Time
 	NotFound http.HandlerFunc // answers where there is no file
+	// Reported says that files can be taken down: then nobody is led to the store but who has the file, since an address there works on for a while.
+	Reported bool
 }
 
 // Server serves files. Make it with New.
@@ -168,7 +170,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		small.send(w, r)
 		return
 	}
-	if at, ok := content.(assets.Linked); ok && playsOrSaves(r) {
+	if at, ok := content.(assets.Linked); ok && playsOrSaves(r) && s.mayBeLed(r, hash) {
 		lead(w, r, s.cfg.Logger, at, info.MIMEType)
 		return
 	}
@@ -179,6 +181,19 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 // scripts read and pictures that are drawn on have to be of our origin, and not every program goes where it is sent.
 func playsOrSaves(r *http.Request) bool {
 	return r.Method == http.MethodGet && slices.Contains([]string{"audio", "video", "document"}, r.Header.Get("Sec-Fetch-Dest"))
+}
+
+// mayBeLed reports whether who asks may get a file from where it is kept.
+func (s *Server) mayBeLed(r *http.Request, hash string) bool {
+	if !s.cfg.Reported {
+		return true
+	}
+	caller, known := door.Caller(r.Context())
+	if !known {
+		return false
+	}
+	owners, err := s.cfg.Store.OwnersOf(r.Context(), Scheme+hash, assets.Reader{Account: caller.ID})
+	return err == nil && slices.Contains(owners, caller.ID)
 }
 
 // lead sends a browser to where a file is kept, by an address that is good for a while.

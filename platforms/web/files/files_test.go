@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
@@ -81,6 +83,38 @@ func TestLargeFilesLeadToTheirStore(t *testing.T) {
 		}
 		if w := ask(links.File("bob", "asset:"+strings.Repeat("ab", 32), "a.bin")); w.Code != http.StatusNotFound {
 			t.Errorf("with a stranger's address: %d", w.Code)
+		}
+	}
+}
+
+// keys knows the key of each account: its id.
+type keys struct{ door.Secrets }
+
+func (keys) KeyOf(_ context.Context, key string) (users.Account, users.Key, error) {
+	return users.Account{ID: key}, users.Key{ID: 1}, nil
+}
+
+// An address at the store works on for a while after a file was taken down, so where that may be, only who has the file gets one.
+func TestWhatMayBeTakenDownComesFromHere(t *testing.T) {
+	t.Parallel()
+	links := Links{Key: []byte("0123456789abcdef")}
+	d, err := door.New(door.Config{Site: door.Site{Public: &url.URL{Scheme: "http", Host: "bot.example"}}, Secrets: keys{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Key: links.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Config{Links: links, Store: one{"video/mp4"}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, NotFound: http.NotFound, Reported: true})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /files/{sig}/{hash}/{name}", s.file)
+	for who, want := range map[string]int{"ann": http.StatusTemporaryRedirect, "bob": http.StatusOK, "": http.StatusOK} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://bot.example"+links.File("ann", "asset:"+strings.Repeat("ab", 32), "a.mp4"), nil)
+		r.Header.Set("Sec-Fetch-Dest", "video")
+		if who != "" {
+			r.Header.Set("Authorization", "Bearer "+who)
+		}
+		w := httptest.NewRecorder()
+		d.Guard(mux).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%q: %d, want %d", who, w.Code, want)
 		}
 	}
 }
