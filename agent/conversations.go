@@ -17,6 +17,9 @@ type Conversations interface {
 	Remember(ctx context.Context, accountID, conversation string, r Remembered) error
 }
 
+// InChats begins the names of conversations in chats, which are their people's own.
+const InChats = "chat:"
+
 // Remembered is a conversation as it is kept: what was said last, word by word, and the rest in short.
 type Remembered struct {
 	Summary   string     `json:"summary,omitempty"`

@@ -3,6 +3,7 @@ package moderation_test
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,15 @@ func (h *house) readers(run runs.Run, as assets.Reader) []string {
 	return owners
 }
 
+// shown tells whether a result is seen where anybody may look, such as on a site.
+func (h *house) shown(run runs.Run) bool {
+	h.t.Helper()
+	_, _, err := assets.NewThumbnails(h.pool).Shown(h.t.Context(), assets.Ref(run.Outputs[0].Media), 320, func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("no picture")), nil
+	})
+	return errors.Is(err, assets.ErrNoThumbnail) // its original would be sent
+}
+
 var group = moderation.Place{Platform: "telegram", Chat: "-100"}
 
 func (h *house) reported(by string) runs.Run {
@@ -206,6 +216,9 @@ func TestStrikesAndAppeals(t *testing.T) {
 			t.Errorf("%+v reads it by the links of %v", reader, got)
 		}
 	}
+	if shown := h.shown(first); shown {
+		t.Error("what is taken down is shown where anybody may look")
+	}
 	if down, err := h.TakenDown(ctx, first.ID); err != nil || !down {
 		t.Errorf("taken down: %v, %v", down, err)
 	}
@@ -257,6 +270,9 @@ func TestStrikesAndAppeals(t *testing.T) {
 	}
 	if got := h.readers(first, assets.Reader{}); !slices.Equal(got, []string{h.ann}) {
 		t.Errorf("what was given back is served by the links of %v", got)
+	}
+	if !h.shown(first) {
+		t.Error("what was given back is not shown")
 	}
 	log, err := h.people.Audit(ctx, users.AuditQuery{AccountID: h.ann})
 	h.must(err)

@@ -73,7 +73,7 @@ func (c *contents) open() (hosted.Service, error) {
 	c.shown = site.Config{
 		Store: c.store, Slug: store.House, Templates: templates, Theme: own, Base: base, Key: key, SignIn: signIn, Editor: c.editorOrigin(), Logger: c.log.With("component", "site"), Open: open,
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
-			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
+			return thumbnails.Shown(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(ctx context.Context) bool { _, in := web.Caller(ctx); return in },
 		Works:  c.worksOn, Rehearse: c.rehearse, Card: c.card(),

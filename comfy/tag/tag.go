@@ -42,11 +42,25 @@ func Read(u *url.URL) (s Set, err error) {
 		return s, nil
 	}
 	for raw := range strings.SplitSeq(u.EscapedFragment(), "&") {
-		if err := s.add(raw); err != nil {
+		err := s.partOfWake(raw)
+		if err == nil {
+			err = s.add(raw)
+		}
+		if err != nil {
 			return s, fmt.Errorf("%s%s: %w", u.Host, u.Path, err)
 		}
 	}
 	return s, nil
+}
+
+// partOfWake refuses what may be the rest of the address that wakes the engine, cut off at a & that was not encoded: tags are seen by others, and
+// it may be a key, which the error leaves out.
+func (s *Set) partOfWake(raw string) error {
+	if !strings.Contains(s.Wake, "?") {
+		return nil
+	}
+	name, _, _ := strings.Cut(raw, "=")
+	return fmt.Errorf("found %.60q behind an address of wake= with a ?, expected %%26 in place of the & before it where it belongs to that address, and else a place before wake=", name)
 }
 
 func (s *Set) add(raw string) error {

@@ -31,6 +31,28 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Tags are shown to people; what wakes an engine may have a key in it.
+func TestKeysOfWakeAreNoTags(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"http://gpu1:8188#wake=https://pods.example/start?id=1&key=secret", "http://gpu1:8188#wake=https://pods.example/start?id=1&gpu=4090&key=secret", "http://gpu1:8188#wake=https://pods.example/start?secret=1&key"} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Read(u)
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "gpu1:8188") || !strings.Contains(err.Error(), "expected %26") {
+			t.Errorf("%s: %+v, %v", text, s, err)
+		}
+	}
+	u, err := url.Parse("http://gpu1:8188#gpu=4090&wake=https://pods.example/start?id=1%26key=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Read(u); err != nil || s.Wake != "https://pods.example/start?id=1&key=a" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestMemoryAsATag(t *testing.T) {
 	t.Parallel()
 	const card = 24 << 30

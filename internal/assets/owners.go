@@ -99,6 +99,15 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref, reader Reader) ([]
 	return accounts, nil
 }
 
+// Hidden tells whether content is hidden from everybody but those whose file it is: where it is shown by no owner's link, this is asked.
+func Hidden(ctx context.Context, pool *pgxpool.Pool, ref Ref) (hidden bool, err error) {
+	err = pool.QueryRow(ctx, `SELECT coalesce(bool_and(hidden_at IS NOT NULL), false) FROM asset_owners WHERE hash = $1`, ref.Hash()).Scan(&hidden)
+	if err != nil {
+		return false, fmt.Errorf("whether %s is hidden: %w", ref, err)
+	}
+	return hidden, nil
+}
+
 // Foreign tells whether one of the files is somebody's, and not the account's.
 func Foreign(ctx context.Context, pool *pgxpool.Pool, accountID string, hashes []string) (foreign bool, err error) {
 	err = pool.QueryRow(ctx, `

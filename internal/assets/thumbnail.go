@@ -44,6 +44,18 @@ func NewThumbnails(pool *pgxpool.Pool) *Thumbnails {
 	return &Thumbnails{pool, make(drawing, 2)}
 }
 
+// Shown is Get for a place where anybody may look, such as a site: of a picture that was taken down there is none.
+func (t *Thumbnails) Shown(ctx context.Context, ref Ref, side int, open func(context.Context) (io.ReadCloser, error)) (mime string, content []byte, err error) {
+	hidden, err := Hidden(ctx, t.pool, ref)
+	if err == nil && hidden {
+		err = fmt.Errorf("%s was taken down", ref)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return t.Get(ctx, ref, side, open)
+}
+
 // Get gives a picture that fits into a square of so many pixels, and its type. open gives the original.
 func (t *Thumbnails) Get(ctx context.Context, ref Ref, side int, open func(context.Context) (io.ReadCloser, error)) (mime string, content []byte, err error) {
 	err = t.pool.QueryRow(ctx, `SELECT mime, content FROM asset_thumbnails WHERE hash = $1 AND side = $2`, ref.Hash(), side).Scan(&mime, &content)

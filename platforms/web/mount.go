@@ -85,11 +85,12 @@ func (s *Server) mounted(m Mount) door.Route {
 			defer done()
 		}
 		if m.Streams != nil && m.Streams(r) {
-			leave, err := s.streams.Enter(r.Context(), a)
+			stream, leave, err := s.streams.Enter(r, a)
 			if err != nil {
 				return err
 			}
 			defer leave()
+			r = stream
 		}
 		m.Handler.ServeHTTP(w, r)
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/files"
 )
 
 // fileAddress is that of a file on a page.
@@ -58,11 +59,14 @@ func TestSharedResultsAreReported(t *testing.T) {
 		t.Errorf("the case is %+v", c)
 	}
 	reads(stranger, file, http.StatusOK)
+	forService := files.Links{Key: []byte("a key for the tests that is long")}.File("", "asset:"+strings.Split(file, "/")[3], "a.png")
+	reads(stranger, forService, http.StatusOK)
 	if err := h.reports.TakeDown(t.Context(), moderation.Decision{RunID: run.ID, By: "console"}, false); err != nil {
 		t.Fatal(err)
 	}
 	reads(stranger, link, http.StatusNotFound)
 	reads(stranger, file, http.StatusNotFound)
+	reads(stranger, forService, http.StatusNotFound)
 	reads(me, file, http.StatusOK)
 	if res := me.form("/run/"+run.ID+"/share", nil); res.StatusCode < 400 || res.StatusCode >= 500 {
 		t.Errorf("what was taken down is shared again: status %d", res.StatusCode)

@@ -62,7 +62,7 @@ func (s *Server) table() ([]door.Route, error) {
 	if cfg.Missions != nil {
 		built = chains.Routes(chains.Config{Render: s.render, Registry: cfg.Registry, Missions: cfg.Missions})
 	}
-	stored := files.New(files.Config{Links: s.links, Store: cfg.Runs, Logger: cfg.Logger, Now: cfg.Now, NotFound: s.render.NotFound})
+	stored := files.New(files.Config{Links: s.links, Store: cfg.Runs, Logger: cfg.Logger, Now: cfg.Now, NotFound: s.render.NotFound, Reported: cfg.Reports != nil})
 	table := s.probes()
 	for _, routes := range [][]door.Route{drawn, stored.Routes(), own, drawings, built, s.api.Routes()} {
 		table = append(table, routes...)

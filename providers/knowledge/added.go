@@ -57,6 +57,13 @@ func (p *Provider) Add(ctx context.Context, w Wanted) (index.Source, error) {
 	if err := p.checkWanted(ctx, w); err != nil {
 		return s, err
 	}
+	before, there, err := p.known(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	if there {
+		s.ToolID = before.ToolID
+	}
 	id, err := p.cfg.Index.Save(ctx, s)
 	if errors.Is(err, index.ErrTaken) {
 		return s, registry.Say(registry.CodeInvalidInput, said.DocsSourceTaken).At("name")

@@ -622,6 +622,17 @@ func TestAddedSources(t *testing.T) {
 				t.Errorf("whoever guesses %s is told %s", id, told)
 			}
 		}
+		h.uploads[ben+" asset:1/notes.zip"] = zipped(t, map[string]string{"a.md": "# Mine\nA heron stood there."})
+		if err := add(knowledge.Wanted{Name: "diary", Upload: "asset:1", Filename: "notes.zip", Owner: ben, Uploader: ben}); err != nil {
+			t.Errorf("one of the same name, of somebody who came in the same minute: %v", err)
+		}
+		h.tools()
+		if said := h.docs(ben, "heron in diary"); !strings.Contains(said, "stood") || strings.Contains(said, "pangolin") {
+			t.Error(said)
+		}
+		if err := h.Remove(t.Context(), "diary", ben); err != nil {
+			t.Error(err)
+		}
 		if err := h.Remove(t.Context(), "diary", ben); registry.AsError(err).Code != registry.CodeLost {
 			t.Errorf("removed by somebody else: %v", err)
 		}

@@ -23,6 +23,11 @@ func (s *Store) OwnersOf(ctx context.Context, ref registry.Media, reader assets.
 	return assets.Owners(ctx, s.Config.Pool, assets.Ref(ref), reader)
 }
 
+// Hidden tells whether a stored file was taken down, from all who have it.
+func (s *Store) Hidden(ctx context.Context, ref registry.Media) (bool, error) {
+	return assets.Hidden(ctx, s.Config.Pool, assets.Ref(ref))
+}
+
 // Space gives what the files of all accounts and of the house take.
 func (s *Store) Space(ctx context.Context) (assets.Space, error) {
 	return assets.AllSpace(ctx, s.Config.Pool)

@@ -47,7 +47,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"TOOLS_DIR":               {filepath.Join(dir, "none"), file},
 		"TOOLS_FILE":              {filepath.Join(dir, "none"), dir, file},
 		"SYNC_SCHEDULE":           {"often", "* * *"},
-		"COMFYUI_URLS":            {"localhost:8188", "http://localhost:8188#fast", "http://localhost:8188#rate=cheap", "http://localhost:8188#only=paint", "http://localhost:8188#wake=http://localhost/" + secret, "http://localhost:8188,ftp://ann:" + secret + "@other"},
+		"COMFYUI_URLS":            {"localhost:8188", "http://localhost:8188#fast", "http://localhost:8188#wake=https://pods.example/start?id=1&key=2", "http://localhost:8188#rate=cheap", "http://localhost:8188#only=paint", "http://localhost:8188#wake=http://localhost/" + secret, "http://localhost:8188,ftp://ann:" + secret + "@other"},
 		"COMFYUI_USD_PER_SECOND":  {"cheap", "-1", "0,5"},
 		"LORAS_FILE":              {filepath.Join(dir, "none"), dir, file},
 		"GPU_RATES_FILE":          {filepath.Join(dir, "none"), dir, file},

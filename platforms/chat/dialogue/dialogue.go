@@ -288,5 +288,5 @@ func conversation(t *turn.Turn) string { return ConversationIn(t.In.Platform, t.
 
 // ConversationIn is what is said to a model in a place of a platform, as its conversations are named.
 func ConversationIn(platform string, place chat.Place) string {
-	return "chat:" + start.ConversationIn(platform, place)
+	return agent.InChats + start.ConversationIn(platform, place)
 }

@@ -36,7 +36,7 @@ func (a *following) events(w http.ResponseWriter, r *http.Request, who users.Acc
 	if _, err := a.callers.Own(r.Context(), who, r.PathValue("id")); err != nil {
 		return err
 	}
-	leave, err := a.streams.Enter(r.Context(), who)
+	r, leave, err := a.streams.Enter(r, who)
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,9 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	account, err := s.allowed(r)
+	if err == nil {
+		err = s.mayTalk(r, body.Conversation)
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -159,8 +162,20 @@ func May(u Users, account users.Account) func(ctx context.Context, toolID string
 	}
 }
 
+// mayTalk keeps keys with a limit and agents' keys out of what people say in chats: there it would stand as their word.
+func (s server) mayTalk(r *http.Request, conversation string) error {
+	if strings.HasPrefix(conversation, agent.InChats) && s.Budget(r.Context()).Name != "" {
+		return &problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "conversation: " + agent.InChats + " begins the names of conversations in chats, where a key with a spending limit and an agent's key have no part; choose another name"}
+	}
+	return nil
+}
+
 func (s server) forget(w http.ResponseWriter, r *http.Request) {
 	account, _ := s.Caller(r.Context())
+	if err := s.mayTalk(r, r.PathValue("id")); err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	there, err := s.Conversations.ForgetConversation(r.Context(), account.ID, r.PathValue("id"))
 	switch {
 	case err != nil:

@@ -63,3 +63,33 @@ func TestWhoMayAsk(t *testing.T) {
 		}
 	})
 }
+
+// What is said to a model in a chat is told it with the next question there, as the person's own words.
+func TestRestrictedKeysHaveNoPartInChats(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		budget runs.Budget
+		in     string
+		ask    int
+		forget int
+	}{
+		"a restricted key in a chat":                  {runs.Budget{Name: "key:1"}, "chat:telegram/7", http.StatusForbidden, http.StatusForbidden},
+		"a restricted key in a conversation it names": {runs.Budget{Name: "key:1"}, "a", http.StatusOK, http.StatusNoContent},
+		"a key without restrictions":                  {runs.Budget{}, "chat:telegram/7", http.StatusOK, http.StatusNotFound},
+	} {
+		asked, conversations := new(model), new(forgetful)
+		cfg := newConfig(t, asked)
+		cfg.Budget, cfg.Conversations = func(context.Context) runs.Budget { return tc.budget }, conversations
+		h := askapi.Handler(cfg)
+		w := post(h, "", `{"question":"hello","conversation":"`+tc.in+`"}`)
+		if w.Code != tc.ask || (asked.asked.Load() > 0) != (tc.ask == http.StatusOK) {
+			t.Errorf("%s asks: %d %s", name, w.Code, w.Body)
+		}
+		r := httptest.NewRequest("DELETE", "/api/conversations/x", nil)
+		r.SetPathValue("id", tc.in)
+		w = httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != tc.forget || (len(conversations.forgotten) > 0) == (tc.forget == http.StatusForbidden) {
+			t.Errorf("%s forgets: %d %s", name, w.Code, w.Body)
+		}
+	}
+}

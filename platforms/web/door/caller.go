@@ -137,6 +137,22 @@ func (d *Door) identify(v *visit) (caller, error) {
 	return d.localCaller(r.Context())
 }
 
+// ended reports whether the key or session that a visit came with is none any more. Others' wrong guesses from the same address don't
+// keep it from looking.
+func (v *visit) ended(ctx context.Context) bool {
+	c, err := v.who()
+	switch {
+	case c.key.ID != 0:
+		key, _ := bearer(v.r.Header.Get("Authorization"))
+		_, err = v.door.byKey(ctx, key)
+	case c.session.ID != "":
+		name, _ := v.cookies()
+		secret, _ := v.door.Cookie(v.r, name)
+		_, err = v.door.bySession(ctx, secret)
+	}
+	return errors.Is(err, ErrSignedOut)
+}
+
 // herePrefix begins the cookie of the person at this machine.
 const herePrefix = "here."
 

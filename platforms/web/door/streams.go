@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -50,17 +51,37 @@ type Streams struct {
 	open OpenCount
 }
 
-// Enter counts one more event stream of an account until leave is called.
-func (s *Streams) Enter(ctx context.Context, a users.Account) (leave func(), err error) {
-	most, err := s.Limits.StreamsOf(ctx, a.ID)
+// Enter counts one more event stream of an account until leave is called. The stream is to follow the request that it gives, whose
+// context ends soon after the key or the session that opened it.
+func (s *Streams) Enter(r *http.Request, a users.Account) (stream *http.Request, leave func(), err error) {
+	most, err := s.Limits.StreamsOf(r.Context(), a.ID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	leave, ok := s.open.Enter(a.ID, most)
+	done, ok := s.open.Enter(a.ID, most)
 	if !ok {
 		e := registry.Errorf(registry.CodeRateLimited, "%d event streams of this account are open, which is the limit: close one, or ask for the run now and then instead", most)
 		e.Retryable, e.RetryAfter = true, KeepAlive
-		return nil, e
+		return nil, nil, e
 	}
-	return leave, nil
+	ctx, end := context.WithCancel(r.Context())
+	go endWithSecret(ctx, end)
+	return r.WithContext(ctx), func() { end(); done() }, nil
+}
+
+// endWithSecret ends a stream whose key or session is none any more, which it looks for as often as an idle stream says that it is there.
+func endWithSecret(ctx context.Context, end context.CancelFunc) {
+	tick := time.NewTicker(KeepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if visitOf(ctx).ended(ctx) {
+				end()
+				return
+			}
+		}
+	}
 }

@@ -27,15 +27,18 @@ type Store interface {
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 	Thumbnail(ctx context.Context, ref registry.Media, side int) (mime string, content []byte, err error)
 	OwnersOf(ctx context.Context, ref registry.Media, reader assets.Reader) ([]string, error)
+	Hidden(ctx context.Context, ref registry.Media) (bool, error)
 }
 
-// Config wires a Server. All of it is required.
+// Config wires a Server. All but Reported is required.
 type Config struct {
 	Links    Links
 	Store    Store
 	Logger   *slog.Logger
 	Now      func() time.Time
 	NotFound http.HandlerFunc // answers where there is no file
+	// Reported says that files can be taken down: then nobody is led to the store but who has the file, since an address there works on for a while.
+	Reported bool
 }
 
 // Server serves files. Make it with New.
@@ -106,11 +109,12 @@ var inlineTypes = map[string]bool{
 	"video/mp4": true, "video/webm": true, "audio/mpeg": true, "audio/flac": true, "audio/wav": true, "audio/ogg": true, "audio/mp4": true,
 }
 
-// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners. What was taken down is
-// served to its owner and to operators alone.
+// mayRead reports whether the request's address is good for a file: it carries the signature of one of its owners, or that for
+// services. What was taken down is served to its owner and to operators alone.
 func (s *Server) mayRead(r *http.Request, hash string) (bool, error) {
 	if hmac.Equal([]byte(r.PathValue("sig")), []byte(s.cfg.Links.sign("", hash))) {
-		return true, nil
+		hidden, err := s.cfg.Store.Hidden(r.Context(), Scheme+hash)
+		return !hidden, err
 	}
 	ok, err := s.opens(r, hash, assets.Reader{})
 	if caller, known := door.Caller(r.Context()); known && !ok && err == nil {
@@ -166,7 +170,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		small.send(w, r)
 		return
 	}
-	if at, ok := content.(assets.Linked); ok && playsOrSaves(r) {
+	if at, ok := content.(assets.Linked); ok && playsOrSaves(r) && s.mayBeLed(r, hash) {
 		lead(w, r, s.cfg.Logger, at, info.MIMEType)
 		return
 	}
@@ -177,6 +181,19 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 // scripts read and pictures that are drawn on have to be of our origin, and not every program goes where it is sent.
 func playsOrSaves(r *http.Request) bool {
 	return r.Method == http.MethodGet && slices.Contains([]string{"audio", "video", "document"}, r.Header.Get("Sec-Fetch-Dest"))
+}
+
+// mayBeLed reports whether who asks may get a file from where it is kept.
+func (s *Server) mayBeLed(r *http.Request, hash string) bool {
+	if !s.cfg.Reported {
+		return true
+	}
+	caller, known := door.Caller(r.Context())
+	if !known {
+		return false
+	}
+	owners, err := s.cfg.Store.OwnersOf(r.Context(), Scheme+hash, assets.Reader{Account: caller.ID})
+	return err == nil && slices.Contains(owners, caller.ID)
 }
 
 // lead sends a browser to where a file is kept, by an address that is good for a while.
@@ -223,9 +240,13 @@ func sendFile(w http.ResponseWriter, r *http.Request, mimeType string, content i
 	io.Copy(w, content)
 }
 
-// describeFile says what a file is, and whether it is shown or stored.
+// describeFile says what a file is, and whether it is shown or stored. A script is a text: our pages may run what comes from here, and no browser runs a
+// text, not even where it would store the file if it were opened.
 func describeFile(w http.ResponseWriter, r *http.Request, mimeType string) {
 	h := w.Header()
+	if strings.Contains(mimeType, "javascript") {
+		mimeType = "text/plain; charset=utf-8"
+	}
 	h.Set("Content-Type", mimeType)
 	if d := disposition(r, mimeType); d != "" {
 		h.Set("Content-Disposition", d)

@@ -73,11 +73,12 @@ func (s *chatPages) routes() []door.Route {
 // page serves the conversation inside the pages' frame.
 func (s *chatPages) page(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	if r.URL.Path == chatEvents {
-		leave, err := s.streams.Enter(r.Context(), a)
+		stream, leave, err := s.streams.Enter(r, a)
 		if err != nil {
 			return err
 		}
 		defer leave()
+		r = stream
 	}
 	main, err := s.conversation.Serve(w, r, a)
 	if err != nil {
