@@ -350,7 +350,9 @@ type deaf struct {
 	question string
 }
 
-func (d deaf) Ask(context.Context, string) ([]float32, error) { return nil, errors.New("no answer in time") }
+func (d deaf) Ask(context.Context, string) ([]float32, error) {
+	return nil, errors.New("no answer in time")
+}
 
 func (d deaf) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if slices.Contains(texts, d.question) {
@@ -362,7 +364,9 @@ func (d deaf) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 func TestAQuestionDoesNotWaitForVectors(t *testing.T) {
 	t.Parallel()
 	const question = "how do I paint a fence"
-	b := setup(t, func(c *index.Config) { c.Embedder, c.Logger = deaf{wordvec.New(), t, question}, slog.New(slog.DiscardHandler) })
+	b := setup(t, func(c *index.Config) {
+		c.Embedder, c.Logger = deaf{wordvec.New(), t, question}, slog.New(slog.DiscardHandler)
+	})
 	b.refresh(b.source("guide", nil), [2]string{"fence", "To paint a fence, take a brush."}, [2]string{"roof", "To mend a roof, take a ladder."})
 	found, err := b.Search(t.Context(), index.Query{Text: question, Account: "x"})
 	if err != nil || len(found.Results) == 0 || found.Results[0].Title != "fence" {
