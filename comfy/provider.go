@@ -573,10 +573,26 @@ func stop(ctx context.Context, e *Engine, promptID string) error {
 // Places tells how many more runs the engines get now.
 func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
 
-// HasPlace tells whether an engine that can run the tool gets another run now. Of a tool that can't be run Submit says why.
+// HasPlace tells whether an engine that can run the tool gets another run now; where groups alone have such engines, one of theirs. Of a tool that
+// can't be run Submit says why.
 func (p *Provider) HasPlace(t registry.Tool) bool {
 	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
-	return err != nil || p.cfg.Fleet.hasPlaceFor(placement.JobOf(t.ToolID, "", tpl.Need))
+	if err != nil {
+		return true
+	}
+	f := p.cfg.Fleet
+	if job := placement.JobOf(t.ToolID, "", tpl.Need); !f.isKept(job) {
+		return f.hasPlaceFor(job)
+	}
+	somebodys := false
+	for _, group := range f.groups {
+		if job := placement.JobOf(t.ToolID, group, tpl.Need); !f.isKept(job) {
+			if somebodys = true; f.hasPlaceFor(job) {
+				return true
+			}
+		}
+	}
+	return !somebodys
 }
 
 // PlacesKept lists the groups with engines of their own that can run the tool and get another run now.
