@@ -293,7 +293,27 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("the tool's run went to %s", ticket.Endpoint)
 		}
 
-		alone := comfy.NewFleet([]*url.URL{&address}, comfy.FleetConfig{})
+		unable := comfytest.New(t, comfytest.Options{Without: []string{"EmptyImage"}})
+		alone := comfy.NewFleet([]*url.URL{unable.URL(), &address}, comfy.FleetConfig{Ahead: 1})
+		alone.Refresh(t.Context())
+		w = worldOf(t, alone, newFolder(map[string]string{"any.json": plainFlow}))
+		keptGate = kept.Hold("EmptyImage")
+		grouped = w.call(w.tools["any"], map[string]any{"color": json.Number("5")})
+		grouped.Group = group
+		if before := w.provider.HasPlace(w.tools["any"]); !before {
+			t.Error("there is no place while the group's engine has one")
+		}
+		ticket = w.submit(t, grouped)
+		if w.provider.HasPlace(w.tools["any"]) || w.provider.Places() == 0 {
+			t.Error("there is a place while the only engine that can run it is full, and another one has nothing to do")
+		}
+		keptGate.Open()
+		w.poll(t, ticket)
+		if !w.provider.HasPlace(w.tools["any"]) {
+			t.Error("there is no place once the group's engine has one again")
+		}
+
+		alone = comfy.NewFleet([]*url.URL{&address}, comfy.FleetConfig{})
 		alone.Refresh(t.Context())
 		w = worldOf(t, alone, newFolder(map[string]string{"any.json": plainFlow}))
 		_, err := w.provider.Submit(t.Context(), w.call(w.tools["any"], nil))

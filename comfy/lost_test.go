@@ -151,6 +151,38 @@ func TestAnEngineThatAnswersLate(t *testing.T) {
 	})
 }
 
+func TestADoorThatIsShut(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusUnauthorized, http.StatusTooManyRequests} {
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, plainFlow, a, b)
+		a.On("POST /prompt", comfytest.Always, comfytest.Answer(status, "<html>nginx</html>"))
+		c, n := w.call(tool, nil), &noted{}
+		c.Sending = n.sending
+		if ticket := w.submit(t, c); ticket.Endpoint != b.URL().Host || n.all[len(n.all)-1].Endpoint != b.URL().Host {
+			t.Errorf("%d: it went to %s", status, ticket.Endpoint)
+		}
+		b.On("POST /prompt", comfytest.Always, comfytest.Answer(status, ""))
+		_, err := w.provider.Submit(t.Context(), w.call(tool, nil))
+		failure(t, err, registry.CodeUnavailable, true)
+		if n := len(a.Calls("POST /prompt")); n == 0 {
+			t.Fatal("the test is wrong: the first engine was not asked")
+		}
+	}
+	t.Run("an engine that does not tell whether it took the run keeps it", func(t *testing.T) {
+		t.Parallel()
+		a, b := comfytest.New(t, comfytest.Options{}), comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, plainFlow, a, b)
+		a.On("POST /prompt", comfytest.Always, comfytest.Answer(http.StatusBadGateway, ""))
+		a.On("GET /history/", comfytest.Always, comfytest.Answer(http.StatusBadGateway, ""))
+		_, err := w.provider.Submit(t.Context(), w.call(tool, nil))
+		failure(t, err, registry.CodeUnavailable, true)
+		if len(a.Calls("POST /prompt")) != 1 || len(b.Calls("POST /prompt")) != 0 {
+			t.Errorf("%d and %d were sent", len(a.Calls("POST /prompt")), len(b.Calls("POST /prompt")))
+		}
+	})
+}
+
 func TestARefusalOfOneEngine(t *testing.T) {
 	t.Parallel()
 	a, b := comfytest.New(t, comfytest.Options{Models: models()}), comfytest.New(t, comfytest.Options{Models: models()})

@@ -229,6 +229,11 @@ func TestResults(t *testing.T) {
 		if _, err := read(); err == nil {
 			t.Error("half a file counts as whole")
 		}
+		s.On("GET /view", 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			_, _ = io.WriteString(w, "<html><title>Sign in</title></html>")
+		})
+		_, err = read()
+		failure(t, err, registry.CodeBadOutput, true)
 		s.On("GET /view", 1, comfytest.Declare(1<<40))
 		_, err = read()
 		failure(t, err, registry.CodeBadOutput, false)

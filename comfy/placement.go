@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/placement"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -85,6 +86,12 @@ func (f *Fleet) hasPlaceFor(j placement.Job) bool {
 	defer f.placing.Unlock()
 	_, ok := f.choose(j, able, nil)
 	return ok
+}
+
+// isKept tells whether the engines that could run a job are there for others.
+func (f *Fleet) isKept(j placement.Job) bool {
+	_, err := f.able(j, nil)
+	return err != nil && registry.AsError(err).Said.Key == said.EngineKept.With().Key
 }
 
 // choose picks among engines that can do a job. foreign is how many prompts of others they have.

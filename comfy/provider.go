@@ -111,6 +111,9 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 			p.cfg.Fleet.lose(e, err)
 		case isRefusal(err) || errors.Is(err, errUnfit):
 			refused[e] = err
+		case isTurnedAway(err):
+			p.cfg.Logger.WarnContext(ctx, "engine does not take a run; another one is looked for", "engine", e.Name, "prompt", handleOf(c), "error", err, "cause", registry.AsError(err).Cause)
+			refused[e] = err
 		default:
 			return t, err
 		}
@@ -121,6 +124,12 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 func isRefusal(err error) bool {
 	var refused *api.PromptError
 	return errors.As(err, &refused)
+}
+
+// isTurnedAway tells whether an engine, or a door in front of it, answered that something sent there was not taken, whatever it was.
+func isTurnedAway(err error) bool {
+	var status *api.StatusError
+	return errors.As(err, &status) && status.Method == http.MethodPost
 }
 
 func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl *template) (registry.Ticket, error) {
@@ -160,8 +169,15 @@ func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl 
 	}
 	if err != nil {
 		p.logRefusal(ctx, e, c, err)
-		if lostAnswer(err) && p.arrived(ctx, e, id) {
+		if !lostAnswer(err) {
+			return registry.Ticket{}, submitError(e, err)
+		}
+		known, lost := p.arrived(ctx, e, id)
+		switch {
+		case known:
 			return ticket, nil
+		case lost != nil:
+			return registry.Ticket{}, silence(e, lost)
 		}
 		return registry.Ticket{}, submitError(e, err)
 	}
@@ -224,12 +240,12 @@ func lostAnswer(err error) bool {
 
 // arrived asks whether a prompt is on the engine in spite of a lost answer. When that can't be told either, the caller
 // comes again with a call that is marked as repeated.
-func (p *Provider) arrived(ctx context.Context, e *Engine, promptID string) bool {
-	_, known, err := lookup(ctx, e, promptID)
+func (p *Provider) arrived(ctx context.Context, e *Engine, promptID string) (known bool, err error) {
+	_, known, err = lookup(ctx, e, promptID)
 	if err != nil {
 		p.cfg.Logger.Warn("engine broke off after a prompt was sent", "engine", e.Name, "prompt", promptID, "error", err)
 	}
-	return known
+	return known, err
 }
 
 func (p *Provider) dropPartial(ctx context.Context, e *Engine, promptID string) {
@@ -363,7 +379,7 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 		e.free(t.ProviderID)
 		return registry.Progress{}, registry.Say(registry.CodeLost, said.EngineForgot)
 	}
-	return p.finish(ctx, e, t.ProviderID, entry, pl), nil
+	return p.finish(ctx, e, t, entry, pl), nil
 }
 
 // silent is for an engine that does not answer for a run: one that is gone for too long while another could do the work has lost it.
@@ -380,8 +396,8 @@ func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err
 }
 
 // finish reads the history entry of a prompt, whose place is free.
-func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry api.HistoryEntry, pl plan) registry.Progress {
-	p.cfg.Fleet.ended(e, promptID)
+func (p *Provider) finish(ctx context.Context, e *Engine, t registry.Ticket, entry api.HistoryEntry, pl plan) registry.Progress {
+	p.cfg.Fleet.ended(e, t.ProviderID)
 	o := entry.Outcome()
 	switch {
 	case o.Interrupted:
@@ -406,7 +422,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, promptID string, entry
 		results := entry.Results(out.Node)
 		p.cfg.Workflows.cfg.Learned.gave(ctx, pl.Classes[out.Node], results)
 		for _, r := range results {
-			result.Outputs = append(result.Outputs, e.output(out, r))
+			result.Outputs = append(result.Outputs, p.output(e, t, out, r))
 		}
 	}
 	return registry.Progress{State: registry.RunSucceeded, Fraction: 1, HasFraction: true, Result: result}
@@ -425,27 +441,37 @@ func (p *Provider) freed(ctx context.Context, e *Engine) bool {
 	return true
 }
 
-func (e *Engine) output(out planOutput, r api.NodeOutput) registry.Output {
+func (p *Provider) output(e *Engine, t registry.Ticket, out planOutput, r api.NodeOutput) registry.Output {
 	if r.Kind == "text" {
 		return registry.Output{Name: out.Name, Type: "text", Text: r.Text}
 	}
-	o := registry.Output{Name: out.Name, Type: r.Kind, Open: func(ctx context.Context) (io.ReadCloser, error) { return e.open(ctx, r.File) }}
+	wasAway := false
+	o := registry.Output{Name: out.Name, Type: r.Kind, Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, e, t, r.File, &wasAway) }}
 	if api.PlainName(r.File.Filename) {
 		o.Info.Name = r.File.Filename
 	}
 	return o
 }
 
-// open fetches a result.
-func (e *Engine) open(ctx context.Context, f api.File) (io.ReadCloser, error) {
+// open fetches a result. One on an engine that is down is waited for, or given up as a run is that is still there; an engine that has come back
+// without it has lost it.
+func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api.File, wasAway *bool) (io.ReadCloser, error) {
 	content, err := e.Client.View(ctx, f)
 	if err == nil {
 		return content, nil
 	}
 	var status *api.StatusError
 	var transport *url.Error
+	passes := errors.As(err, &transport) || errors.Is(err, api.ErrPage) || errors.As(err, &status) && status.Status >= http.StatusInternalServerError
+	if passes && registry.AsError(p.silent(ctx, e, t, err)).Code == registry.CodeGone {
+		return nil, gone(e)
+	}
 	out := registry.Say(registry.CodeBadOutput, said.EngineKeeps)
-	out.Retryable = errors.As(err, &transport) || errors.As(err, &status) && status.Status >= http.StatusInternalServerError
+	if *wasAway && !passes {
+		out = registry.Say(registry.CodeLost, said.EngineForgot)
+	}
+	*wasAway = *wasAway || passes && e.knowledge().err != nil
+	out.Retryable, out.Wait, out.RetryAfter = passes, passes && *wasAway, waitPause
 	out.Cause = fmt.Errorf("%s: %w", e.Name, err)
 	return nil, out
 }
@@ -547,10 +573,26 @@ func stop(ctx context.Context, e *Engine, promptID string) error {
 // Places tells how many more runs the engines get now.
 func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
 
-// HasPlace tells whether an engine that can run the tool gets another run now. Of a tool that can't be run Submit says why.
+// HasPlace tells whether an engine that can run the tool gets another run now; where groups alone have such engines, one of theirs. Of a tool that
+// can't be run Submit says why.
 func (p *Provider) HasPlace(t registry.Tool) bool {
 	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
-	return err != nil || p.cfg.Fleet.hasPlaceFor(placement.JobOf(t.ToolID, "", tpl.Need))
+	if err != nil {
+		return true
+	}
+	f := p.cfg.Fleet
+	if job := placement.JobOf(t.ToolID, "", tpl.Need); !f.isKept(job) {
+		return f.hasPlaceFor(job)
+	}
+	somebodys := false
+	for _, group := range f.groups {
+		if job := placement.JobOf(t.ToolID, group, tpl.Need); !f.isKept(job) {
+			if somebodys = true; f.hasPlaceFor(job) {
+				return true
+			}
+		}
+	}
+	return !somebodys
 }
 
 // PlacesKept lists the groups with engines of their own that can run the tool and get another run now.

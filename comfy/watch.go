@@ -337,7 +337,7 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 		if !look {
 			continue
 		}
-		if progress, over := p.over(ctx, e, t.ProviderID, pl); over {
+		if progress, over := p.over(ctx, e, t, pl); over {
 			ended = progress.State
 			report(progress)
 			return nil
@@ -354,14 +354,14 @@ func (p *Provider) askAbout(ctx context.Context, t registry.Ticket) (registry.Pr
 }
 
 // over looks for a prompt in the history.
-func (p *Provider) over(ctx context.Context, e *Engine, promptID string, pl plan) (registry.Progress, bool) {
+func (p *Provider) over(ctx context.Context, e *Engine, t registry.Ticket, pl plan) (registry.Progress, bool) {
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
-	entry, over, err := e.Client.History(ctx, promptID)
+	entry, over, err := e.Client.History(ctx, t.ProviderID)
 	if err != nil || !over {
 		return registry.Progress{}, false
 	}
-	return p.finish(ctx, e, promptID, entry, pl), true
+	return p.finish(ctx, e, t, entry, pl), true
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -26,7 +26,7 @@ func submitError(e *Engine, err error) error {
 	case errors.As(err, &refused):
 		e.forgetInfo() // what it has may have changed since it was asked
 		out = registry.Say(registry.CodeProvider, said.EngineDecides, "words", refusalWords(refused))
-	case errors.As(err, &status) && status.Status < http.StatusInternalServerError:
+	case errors.As(err, &status) && status.Status < http.StatusInternalServerError && !isDoor(status.Status):
 		out = registry.Say(registry.CodeProvider, said.EngineRefused)
 	default:
 		out = registry.Say(registry.CodeUnavailable, said.EngineSilentNow)
@@ -34,6 +34,11 @@ func submitError(e *Engine, err error) error {
 	}
 	out.Cause = fmt.Errorf("%s: %w", e.Name, err)
 	return out
+}
+
+// isDoor tells whether a status is about who may come in, and when, rather than about what was sent.
+func isDoor(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusProxyAuthRequired || status == http.StatusTooManyRequests
 }
 
 // silence is for an engine that can't be asked.

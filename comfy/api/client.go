@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -123,6 +124,9 @@ func Short(name string) string {
 // ErrUnreached is in the chain of an error after which it is certain that nothing has left: no connection came about. That is so when
 // it is refused, when the name is not found, and when the encryption can't be agreed on.
 var ErrUnreached = errors.New("the engine can't be reached")
+
+// ErrPage is in the chain of an error for a page, such as one for signing in, in place of a file.
+var ErrPage = errors.New("a page came in place of a file; look at what stands in front of the engine")
 
 // StatusError is an answer of an unexpected kind.
 type StatusError struct {
@@ -422,11 +426,21 @@ func (c *Client) View(ctx context.Context, f File) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	if pageInstead(res, f.Filename) {
+		res.Body.Close()
+		return nil, fmt.Errorf("%w: result %s", ErrPage, f.Filename)
+	}
 	if res.ContentLength > maxResultFile {
 		res.Body.Close()
 		return nil, fmt.Errorf("result %s has %d bytes, the limit is %d", f.Filename, res.ContentLength, int64(maxResultFile))
 	}
 	return &cappedBody{ReadCloser: res.Body, left: maxResultFile, name: f.Filename}, nil
+}
+
+// pageInstead tells whether a page came for a file that is none, as doors in front of servers answer.
+func pageInstead(res *http.Response, name string) bool {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return kind == "text/html" && !strings.HasPrefix(strings.ToLower(path.Ext(name)), ".htm")
 }
 
 // Upload stores content in the server's input folder and returns the name to use, which may differ.

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/signalbox/signalbox/internal/browsertest"
+	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -171,4 +173,20 @@ func TestBuying(t *testing.T) {
 		has(t, h.reader().page("/buy"), "Write to Ann.", `href="https://shop.example/credit"`, ">shop.example</a>", ">By card</a>")
 		has(t, h.reader().page("/account"), `href="/buy"`)
 	})
+	t.Run("what is sold elsewhere only is said with the place", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, func(c *web.Config) {
+			c.Buying = pages.Buying{Offers: func() words.Buying { return words.Buying{Seller: starsOnly{}} }}
+		})
+		has(t, h.reader().page("/buy"), "More credit is sold on Telegram: send /buy there.")
+	})
 }
+
+// starsOnly sells on Telegram only.
+type starsOnly struct{ words.Seller }
+
+func (starsOnly) Offers(string, string) []words.Offer { return nil }
+
+func (starsOnly) Elsewhere(string) []string { return []string{"Telegram"} }
+
+func (starsOnly) Bought(context.Context, string) ([]payments.Payment, error) { return nil, nil }

@@ -1,6 +1,9 @@
 package words
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // Buying is how people get more credit, as cmd/signalbox puts it together: what the operator says, and the ways there are. Chats (/buy) and
 // pages (/buy) draw it alike. The zero value has nothing to say; then people are told whom to ask.
@@ -26,6 +29,22 @@ func (w BuyingWay) Name() string {
 		return u.Host
 	}
 	return w.URL
+}
+
+// Offers are what is sold on a platform.
+func (b Buying) Offers(platform, language string) []Offer {
+	if b.Seller == nil {
+		return nil
+	}
+	return b.Seller.Offers(platform, language)
+}
+
+// Elsewhere names, in one line, where else than on a platform something is sold; "": nowhere.
+func (b Buying) Elsewhere(platform string) string {
+	if b.Seller == nil {
+		return ""
+	}
+	return strings.Join(b.Seller.Elsewhere(platform), ", ")
 }
 
 // Offered reports whether there is anything to say.

@@ -35,6 +35,8 @@ func (o Offer) Label() string {
 type Seller interface {
 	// Offers are what is sold on a platform.
 	Offers(platform, language string) []Offer
+	// Elsewhere names the other places where something is sold: platforms, and the page by its address.
+	Elsewhere(platform string) []string
 	// Checkout orders a product for an account and gives the address where it is paid.
 	Checkout(ctx context.Context, accountID, platform, language string, o Offer) (address string, err error)
 	// Redeem gives a voucher's credit to an account.

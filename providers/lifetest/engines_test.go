@@ -34,10 +34,16 @@ type network struct {
 	away map[string]bool
 }
 
-func (n *network) cut(s *comfytest.Server, away bool) {
+// refuse has new connections refused.
+func (n *network) refuse(s *comfytest.Server, away bool) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.away[s.URL().Host] = away
-	n.mu.Unlock()
+}
+
+// cut has new connections refused, and breaks those that are open.
+func (n *network) cut(s *comfytest.Server, away bool) {
+	n.refuse(s, away)
 	if away {
 		s.Down() // what is open breaks
 		s.Up()
@@ -249,6 +255,51 @@ func TestEnginesThatAreDown(t *testing.T) {
 		}
 		if h.a.Runs("") != 1 || h.b.Runs("") != 1 {
 			t.Errorf("%d and %d submissions", h.a.Runs(""), h.b.Runs(""))
+		}
+	})
+	t.Run("an engine that goes with a finished result: it is waited for, had from the other, or made anew", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct {
+			name, directives string
+			other            bool // engine is up
+			lost             bool // the result, when the engine is back
+			atB              int
+		}{
+			{"it comes back", "", false, false, 0},
+			{"it comes back empty", "", false, true, 0},
+			{"another one can", "", true, false, 1},
+			{"another one can, but must not", "repeat=no", true, false, 0},
+		} {
+			h := openEngines(t, c.directives)
+			h.gates[h.a].Open()
+			h.gates[h.b].Open()
+			h.network.cut(h.b, true)
+			h.fleet.Refresh(t.Context())
+			asked := make(chan bool)
+			defer h.a.On("GET /view", 1, func(http.ResponseWriter, *http.Request, http.Handler) {
+				h.network.refuse(h.a, true)
+				close(asked)
+				panic(http.ErrAbortHandler)
+			})()
+			run := h.accept(t, nil)
+			<-asked
+			h.network.cut(h.a, true)
+			if c.lost {
+				h.a.Restart()
+				h.a.On("GET /view", 1, comfytest.Answer(http.StatusNotFound, ""))
+			}
+			if h.network.cut(h.b, !c.other); c.other {
+				h.fleet.Refresh(t.Context())
+			}
+			h.gone(t)
+			if h.clock.ahead.Add(int64(20 * time.Second)); c.atB == 0 {
+				h.network.cut(h.a, false)
+				h.fleet.Refresh(t.Context())
+			}
+			h.ends(t, run, "", price)
+			if n := h.b.Runs(""); n != c.atB {
+				t.Errorf("%s: the other engine got %d", c.name, n)
+			}
 		}
 	})
 	t.Run("a run waits while no engine is up, one of them dead for good, and is sent once", func(t *testing.T) {

@@ -101,7 +101,10 @@ func (w *step) work(ctx context.Context) error {
 	for {
 		result, err := w.attempt(timed)
 		if err == nil {
-			return w.succeed(ctx, timed, result)
+			err = w.keep(timed, result)
+		}
+		if err == nil {
+			return w.succeed(ctx, result)
 		}
 		if over := w.over(timed, err); over != nil {
 			return w.leave(ctx, over)

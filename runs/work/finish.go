@@ -50,20 +50,20 @@ func NewCloser(e *store.Env, st *store.Store, h *store.Hub, p *price.Pricer, w *
 	return s
 }
 
-// succeed stores the outputs in the run's time, and ends the run as succeeded, or as failed where an output that the tool
-// declares is missing (A11).
-func (w *step) succeed(ctx, timed context.Context, result *registry.Result) error {
+// keep stores the outputs in the run's time. One that the tool declares and that is missing is the run's failure (A11).
+func (w *step) keep(timed context.Context, result *registry.Result) error {
 	if missing := missingOutput(w.r.Tool, result.Outputs); missing != "" {
-		return w.fail(ctx, registry.Say(registry.CodeBadOutput, said.BadOutput, "name", missing))
+		return registry.Say(registry.CodeBadOutput, said.BadOutput, "name", missing)
 	}
 	outputs, err := w.storeOutputs(timed, result.Outputs)
-	if err != nil {
-		if over := w.over(timed, err); over != nil {
-			return w.leave(context.WithoutCancel(ctx), over)
-		}
-		return w.fail(ctx, registry.AsError(err))
+	if err == nil {
+		w.r.Outputs = outputs
 	}
-	w.r.Outputs = outputs
+	return err
+}
+
+// succeed ends a run whose outputs are kept, as failed where they must not be shown.
+func (w *step) succeed(ctx context.Context, result *registry.Result) error {
 	if err := w.check(ctx); err != nil {
 		if over := w.over(ctx, err); over != nil {
 			return w.leave(context.WithoutCancel(ctx), over)
@@ -158,6 +158,7 @@ func (w *step) storeOutputs(ctx context.Context, outputs []registry.Output) ([]r
 
 // storeFile streams one output into the assets, and tries again when the connection breaks.
 func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Output) error {
+	waits := false
 	for try := 1; ; try++ {
 		ref, info, err := w.fetch(ctx, o)
 		if err == nil {
@@ -175,15 +176,39 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Outp
 		if errors.As(err, &own) && try >= FetchTries && w.repeatable() {
 			return fmt.Errorf("output %s: %w", o.Name, err) // the provider keeps it until there is room for it
 		}
+		failure := registry.AsError(err)
+		if w.mayMakeAnew(failure) {
+			return failure
+		}
+		if failure.Wait || failure.Code == registry.CodeGone {
+			if !waits {
+				w.log().WarnContext(ctx, "the place of an output is away and waited for", "output", o.Name, "error", failure, "cause", failure.Cause)
+			}
+			waits = true
+			if err := w.s.Sleep(ctx, max(failure.RetryAfter, w.s.Config.PollMin)); err != nil {
+				return err
+			}
+			try--
+			continue
+		}
 		if try >= triesAfter(err) {
-			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err)
+			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err, "cause", failure.Cause)
 			return registry.Say(registry.CodeProvider, said.ResultFetchOf, "name", o.Name).Because(err)
 		}
-		w.log().WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err)
+		w.log().WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err, "cause", failure.Cause)
 		if err := w.s.Sleep(ctx, store.Backoff(w.s.Config.RetryBase/4, try, time.Minute)); err != nil {
 			return err
 		}
 	}
+}
+
+// mayMakeAnew tells whether an output is lost, or gone with its place, and the run may be begun anew for it.
+func (w *step) mayMakeAnew(failure *registry.Error) bool {
+	if failure.Code != registry.CodeLost && failure.Code != registry.CodeGone {
+		return false
+	}
+	w.r.Status = runs.StatusRunning // whatever was seen of it: it has run
+	return w.mayRetry(failure)
 }
 
 // triesAfter is how often an output is fetched that was not had for such a reason.

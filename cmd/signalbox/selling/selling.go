@@ -112,6 +112,20 @@ func (s *Seller) Offers(platform, language string) []words.Offer {
 	return offers
 }
 
+// Elsewhere names where else than on a platform something is sold: others, and the page by its address.
+func (s *Seller) Elsewhere(platform string) (names []string) {
+	for _, other := range []struct{ platform, name string }{{telegram.Platform, "Telegram"}, {discord.Platform, "Discord"}, {web.Platform, ""}} {
+		if other.platform == platform || len(s.Offers(other.platform, "")) == 0 {
+			continue
+		}
+		if other.name == "" {
+			other.name = s.cfg.Page.JoinPath("buy").String()
+		}
+		names = append(names, other.name)
+	}
+	return names
+}
+
 func (s *Seller) sells(platform, currency string) bool {
 	if currency == payments.XTR {
 		return platform == telegram.Platform && s.stars != nil

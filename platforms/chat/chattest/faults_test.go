@@ -398,6 +398,13 @@ func (storeSeller) Offers(string, string) []words.Offer {
 	return []words.Offer{{Product: "small", Name: "Small", Text: "Enough for a while", Credit: 5 * billing.Dollar, SKU: "77"}, {Product: "large", Name: "Large", Credit: 20 * billing.Dollar, SKU: "78"}}
 }
 
+// otherSeller sells on another platform only.
+type otherSeller struct{ words.Seller }
+
+func (otherSeller) Offers(string, string) []words.Offer { return nil }
+
+func (otherSeller) Elsewhere(string) []string { return []string{"Telegram", "Discord"} }
+
 func TestWhatTheOperatorSays(t *testing.T) {
 	t.Parallel()
 	s, fake := newScene(t)
@@ -416,6 +423,10 @@ func TestWhatTheOperatorSays(t *testing.T) {
 	s.Restart()
 	s.say("/buy")
 	s.labelled("shop.example", "You have $1.00 to spend.", "Write to Ann.")
+	s.Operator.Buying = func() words.Buying { return words.Buying{Seller: otherSeller{}} }
+	s.Restart()
+	s.say("/buy")
+	s.AwaitText(s.room, "More credit is sold on Telegram, Discord")
 	s.Operator.Buying = func() words.Buying { return words.Buying{Seller: storeSeller{}} }
 	s.Restart()
 	s.say("/buy")

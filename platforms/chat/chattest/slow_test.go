@@ -25,7 +25,11 @@ func (a *stuckAdapter) Platform() string { return a.name }
 
 func (a *stuckAdapter) Send(ctx context.Context, m chat.Message) ([]chat.MessageRef, error) {
 	a.tried <- struct{}{}
-	<-a.freed
+	select {
+	case <-a.freed:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	return a.fakeAdapter.Send(ctx, m)
 }
 
@@ -76,6 +80,43 @@ func TestASlowPlatformHoldsUpNoOther(t *testing.T) {
 	}
 	close(stuck.freed)
 	check(t, <-full)
+}
+
+// An orderly stop does not wait for a platform that takes nothing: what could not be said is said after the next start.
+func TestAStopBreaksOffWhatAPlatformHoldsUp(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, NewFake(t), Tools()...)
+	fake := NewFake(t)
+	stuck := &stuckAdapter{fakeAdapter: fakeAdapter{fake}, name: "stuck", tried: make(chan struct{}, 10), freed: make(chan struct{})}
+	open := func() *router.Router {
+		deliverer, err := show.NewDeliverer(show.DelivererConfig{Adapters: []chat.Adapter{stuck}, Pool: w.Pool, Media: w.Files, Logger: slog.New(slog.DiscardHandler)})
+		check(t, err)
+		r, err := router.NewRouter(router.Config{
+			Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: w.Runs, Accounts: w.People, Wallets: w.Ledger, Groups: w.Groups, Logger: slog.New(slog.DiscardHandler),
+		})
+		check(t, err)
+		check(t, r.Start(t.Context()))
+		return r
+	}
+	p := Person{ID: "p", Name: "Anna"}
+	room := fake.Private(p)
+	first := open()
+	check(t, first.Receive(t.Context(), "stuck", chat.Incoming{
+		ID: "help", Kind: chat.KindMessage, Chat: chat.Chat{Place: chat.Place{Chat: room.ID}, Kind: chat.ChatPrivate},
+		From: users.Identity{Platform: "any", ExternalID: p.ID, Name: p.Name}, Command: "help",
+	}))
+	<-stuck.tried
+	within, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	check(t, first.Stop(within))
+	close(stuck.freed)
+	again := open()
+	defer func() { check(t, again.Stop(context.WithoutCancel(t.Context()))) }()
+	select {
+	case <-stuck.tried:
+	case <-time.After(patience):
+		t.Error("nobody was answered after the next start")
+	}
 }
 
 func check(t testing.TB, err error) {

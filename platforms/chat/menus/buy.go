@@ -26,7 +26,11 @@ func BuyCommand(ctx context.Context, t *turn.Turn) error {
 	buying := t.Services.Operator.ToBuy()
 	offers := offersOf(t)
 	if !buying.Offered() && len(offers) == 0 {
-		_, err := t.Reply(ctx, chat.Lines(credit, t.Say.Text("buy.nothing"), whomToAsk(t)))
+		where := chat.Lines(t.Say.Text("buy.nothing"), whomToAsk(t))
+		if names := buying.Elsewhere(t.In.Platform); names != "" {
+			where = t.Say.Text("buy.elsewhere", "names", names)
+		}
+		_, err := t.Reply(ctx, chat.Lines(credit, where))
 		return err
 	}
 	text := chat.Plain(buying.Text)
@@ -55,10 +59,7 @@ func BuyCommand(ctx context.Context, t *turn.Turn) error {
 }
 
 func offersOf(t *turn.Turn) []words.Offer {
-	if t.Services.Operator.ToBuy().Seller == nil {
-		return nil
-	}
-	return t.Services.Operator.ToBuy().Seller.Offers(t.In.Platform, t.Say.Language())
+	return t.Services.Operator.ToBuy().Offers(t.In.Platform, t.Say.Language())
 }
 
 // offerButtons has a button for each offer; k keeps what each is, where the platform's own store does not sell it.

@@ -163,7 +163,10 @@ func (l *queues) work(key string) {
 		if !ok {
 			return
 		}
-		l.slots <- struct{}{}
+		if l.take(l.ctx, l.slots) != nil { // it stays in the inbox
+			l.release(1)
+			continue
+		}
 		l.handle(l.ctx, r)
 		<-l.slots
 		l.release(1)

@@ -62,6 +62,29 @@ func TestQueuesKeepEachPersonsOrder(t *testing.T) {
 	})
 }
 
+func TestAStopLetsNobodyBeginWhoWaited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var done journal
+		l := newQueues(t.Context(), 2, 100, time.Second, 0, func(_ context.Context, r turn.Update) {
+			time.Sleep(time.Second)
+			done.note(r)
+		})
+		if err := l.reserve(t.Context(), 9); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 9 {
+			l.add(update(fmt.Sprint("chat", i), "anna", fmt.Sprint(i)))
+		}
+		synctest.Wait()
+		began := time.Now()
+		l.stop()
+		if took := time.Since(began); took != time.Second || len(strings.Fields(done.String())) != 2 {
+			t.Errorf("the stop took %v, handled %q; want those two that were at work", took, done.String())
+		}
+	})
+}
+
 func TestQueuesWorkSideBySideWithinTheirWidth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

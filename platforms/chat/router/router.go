@@ -206,8 +206,11 @@ func (r *Router) takeOver(ctx context.Context, platform string, l *queues) {
 	}
 }
 
-// Stop takes nothing more, lets what is being handled end within ctx, and waits. What was received and not
-// handled is taken up at the next start.
+// softStop is how long a stop lets handlers end by themselves: a platform that is slow to take what they say would hold up all that stops after them.
+const softStop = 3 * time.Second
+
+// Stop takes nothing more, lets what is being handled end within softStop, breaks off the rest, and waits. What was received and not
+// handled is taken up at the next start. An error says that ctx ended before.
 func (r *Router) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	queues := r.queues
@@ -234,14 +237,17 @@ func (r *Router) Stop(ctx context.Context) error {
 		r.services.Progress.Wait()
 		r.giveBack(context.WithoutCancel(ctx))
 	}()
+	soft := time.NewTimer(softStop)
+	defer soft.Stop()
 	select {
 	case <-done:
 		return nil
+	case <-soft.C:
 	case <-ctx.Done():
-		r.stopped(errStopping)
-		<-done
-		return context.Cause(ctx)
 	}
+	r.stopped(errStopping)
+	<-done
+	return context.Cause(ctx)
 }
 
 // giveBack lets other Routers have at once what was not handled here.

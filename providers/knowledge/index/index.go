@@ -23,6 +23,8 @@ type Embedder interface {
 	Covers(language string) bool
 	// Embed gives a vector of length 1 for each text, all of one dimension.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	// Ask is Embed of a text for which somebody waits: it fails where that would take more than seconds.
+	Ask(ctx context.Context, text string) ([]float32, error)
 }
 
 // Dictionary tells which words, in lower case, are spelt as they should be: these are not taken for others.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -363,5 +364,36 @@ func TestPeople(t *testing.T) {
 	tx(func(tx pgx.Tx) error { return index.Forget(t.Context(), tx, ann) })
 	if got := b.paths(index.Query{Text: "quinces", Account: ann}); len(got) != 0 {
 		t.Errorf("after the account was erased: %v", got)
+	}
+}
+
+// deaf makes vectors of passages, and hangs where somebody waits.
+type deaf struct {
+	*wordvec.Table
+	t        *testing.T
+	question string
+}
+
+func (d deaf) Ask(context.Context, string) ([]float32, error) {
+	return nil, errors.New("no answer in time")
+}
+
+func (d deaf) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if slices.Contains(texts, d.question) {
+		d.t.Error("a question was asked as if nobody waited for its answer")
+	}
+	return d.Table.Embed(ctx, texts)
+}
+
+func TestAQuestionDoesNotWaitForVectors(t *testing.T) {
+	t.Parallel()
+	const question = "how do I paint a fence"
+	b := setup(t, func(c *index.Config) {
+		c.Embedder, c.Logger = deaf{wordvec.New(), t, question}, slog.New(slog.DiscardHandler)
+	})
+	b.refresh(b.source("guide", nil), [2]string{"fence", "To paint a fence, take a brush."}, [2]string{"roof", "To mend a roof, take a ladder."})
+	found, err := b.Search(t.Context(), index.Query{Text: question, Account: "x"})
+	if err != nil || len(found.Results) == 0 || found.Results[0].Title != "fence" {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

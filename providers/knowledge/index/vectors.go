@@ -151,8 +151,8 @@ func (s *search) byMeaning(ctx context.Context, asked string) ([]hit, error) {
 	if s.Embedder == nil || !s.Embedder.Covers(asked) {
 		return nil, nil
 	}
-	found, err := s.Embedder.Embed(ctx, []string{s.query.Text})
-	if err != nil || len(found) != 1 || found[0] == nil {
+	question, err := s.Embedder.Ask(ctx, s.query.Text)
+	if err != nil || question == nil {
 		if err != nil {
 			s.Logger.Warn("a question is answered by its words alone", "error", err)
 		}
@@ -167,11 +167,11 @@ func (s *search) byMeaning(ctx context.Context, asked string) ([]hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v.dimension != len(found[0]) {
+		if v.dimension != len(question) {
 			continue
 		}
 		for i, id := range v.ids {
-			near.add(hit{id: id, score: embeddings.Dot(v.values[i*v.dimension:(i+1)*v.dimension], found[0])})
+			near.add(hit{id: id, score: embeddings.Dot(v.values[i*v.dimension:(i+1)*v.dimension], question)})
 		}
 	}
 	return near.best(), nil

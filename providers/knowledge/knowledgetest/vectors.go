@@ -38,6 +38,9 @@ func (v Vectors) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return list, nil
 }
 
+// Ask is Embed of one text.
+func (v Vectors) Ask(_ context.Context, text string) ([]float32, error) { return v.vector(text), nil }
+
 func (v Vectors) vector(text string) []float32 {
 	sum := make([]float32, v.Dimension)
 	for word := range strings.FieldsSeq(text) {

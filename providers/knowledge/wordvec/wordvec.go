@@ -91,6 +91,11 @@ func (t *Table) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return list, nil
 }
 
+// Ask is Embed of one text.
+func (t *Table) Ask(_ context.Context, text string) ([]float32, error) {
+	return t.words().vector(text), nil
+}
+
 // common is how frequent a word may be until it counts half.
 const common = 1e-4
 
