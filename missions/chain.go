@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,9 +96,7 @@ func (c *Chain) draft(inputs map[string]any) Draft {
 	d := Draft{Title: c.Name, Currency: c.Currency, EscalationURL: c.EscalationURL, Legs: slices.Clone(c.Legs)}
 	for i := range d.Legs {
 		given := map[string]any{}
-		for name, value := range d.Legs[i].Inputs {
-			given[name] = value
-		}
+		maps.Copy(given, d.Legs[i].Inputs)
 		for _, e := range c.Exposed {
 			if value, ok := inputs[e.Name]; ok && e.Leg == i+1 {
 				given[e.Input] = value
