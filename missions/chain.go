@@ -220,10 +220,7 @@ func (s *Service) Chains(ctx context.Context, accountID string) ([]Chain, error)
 }
 
 func readChains(ctx context.Context, q querier, where string, args ...any) ([]Chain, error) {
-	rows, err := q.Query(ctx, `SELECT id::text, account_id::text, version, changed_at, convert_to(definition::text, 'UTF8') FROM chains `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read chains: %w", err)
-	}
+	rows, _ := q.Query(ctx, `SELECT id::text, account_id::text, version, changed_at, convert_to(definition::text, 'UTF8') FROM chains `+where, args...)
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Chain, err error) {
 		var definition []byte
 		if err := row.Scan(&c.ID, &c.AccountID, &c.Version, &c.ChangedAt, &definition); err != nil {
