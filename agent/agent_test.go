@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -76,31 +76,23 @@ func newHouse(t *testing.T, more ...registry.Tool) *house {
 	chains := missions.NewChains(pool, func() *missions.Service { return several })
 	h.registry = registrytest.Registry(t, chains, registrytest.NewLoader("tools", append(more, tool("shop.look", registry.CapabilityRead), tool("shop.order", registry.CapabilityWrite))...))
 	providers := map[string]runs.Provider{"fake": {Submitter: h.provider}, missions.ChainService: {Submitter: chains}}
-	service, err := runner.New(runs.Config{
+	var err error
+	h.service, err = runner.New(runs.Config{
 		Pool: pool, Registry: h.registry, Ledger: ledger, Users: people, Limits: people, Assets: &runstest.Assets{}, Providers: providers,
 	})
 	if err == nil {
 		several, err = missions.New(missions.Config{
-			Pool: pool, Registry: h.registry, Runs: service, Ledger: ledger, Providers: providers,
+			Pool: pool, Registry: h.registry, Runs: h.service, Ledger: ledger, Providers: providers,
 			May: func(context.Context, string, string, string) (registry.Audience, error) {
 				return registry.Everyone, nil
 			},
 		})
 	}
-	if err == nil {
-		err = errors.Join(service.Start(t.Context()), several.Start(t.Context()))
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if err := errors.Join(several.Stop(ctx), service.Stop(ctx)); err != nil {
-			t.Error(err)
-		}
-	})
-	h.service = service
+	housetest.Begin(t, h.service)
+	housetest.Begin(t, several)
 	ann, err := people.Identify(t.Context(), users.Identity{Platform: "web", ExternalID: "ann", Name: "Ann"})
 	if err != nil {
 		t.Fatal(err)

@@ -39,8 +39,8 @@ type Definition struct {
 	Example string `json:"example,omitempty"`
 }
 
-// ParseDefinition reads a file strictly.
-func ParseDefinition(data []byte) (Definition, error) {
+// parseDefinition reads a file strictly.
+func parseDefinition(data []byte) (Definition, error) {
 	var d Definition
 	if err := registry.ReadStrict(data, &d); err != nil {
 		return d, fmt.Errorf("expected an agent such as {\"id\":\"painter\",\"name\":\"Painter\",\"rank\":\"specialist\",\"instructions\":\"...\",\"toolIds\":[]}: %w", err)
@@ -62,9 +62,9 @@ func (d Definition) check() error {
 	return nil
 }
 
-// CheckTeam finds what is wrong with agents beside each other: ids that are taken or unknown, ranks the wrong way round,
+// checkTeam finds what is wrong with agents beside each other: ids that are taken or unknown, ranks the wrong way round,
 // circles. Problems are by the id of the agent that has them.
-func CheckTeam(team []Definition) map[string]error {
+func checkTeam(team []Definition) map[string]error {
 	byID := make(map[string]Definition, len(team))
 	problems := map[string]error{}
 	for _, d := range team {

@@ -87,7 +87,7 @@ func (t *Team) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the agents in %s: %w", t.cfg.Dir, err)
 	}
-	wrong := CheckTeam(team)
+	wrong := checkTeam(team)
 	for _, d := range team {
 		if err := wrong[d.ID]; err != nil {
 			refuse(d.ID, err.Error())
@@ -123,7 +123,7 @@ func (t *Team) read(ctx context.Context, refuse func(id, message string)) ([]Def
 		if err != nil {
 			return err
 		}
-		d, err := ParseDefinition(data)
+		d, err := parseDefinition(data)
 		if err != nil {
 			refuse(relative, err.Error())
 			return nil
@@ -155,7 +155,7 @@ func (t *Team) bundled(own []Definition) ([]Definition, error) {
 		if err != nil {
 			return nil, err
 		}
-		d, err := ParseDefinition(data)
+		d, err := parseDefinition(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -221,7 +221,7 @@ func (t *Team) definition(ctx context.Context, tool registry.Tool) (Definition, 
 	if err != nil {
 		return Definition{}, fmt.Errorf("what the agent %s is told: %w", tool.ToolID, err)
 	}
-	d, err := ParseDefinition(data)
+	d, err := parseDefinition(data)
 	if err == nil {
 		t.known.Store(ref, d)
 	}

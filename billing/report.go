@@ -44,14 +44,11 @@ func (b Books) Total(kind string) NanoUSD {
 // Books adds up the balances of all accounts as they are kept, in one consistent view. Check is the one that
 // recomputes them from the entries.
 func (l *Ledger) Books(ctx context.Context) (Books, error) {
-	rows, err := l.pool.Query(ctx, `
+	rows, _ := l.pool.Query(ctx, `
 		WITH pending AS (SELECT account_id, sum(amount) AS amount FROM ledger_pending GROUP BY account_id)
 		SELECT a.kind, count(*) AS accounts, sum(a.balance + coalesce(p.amount, 0))::bigint AS total
 		FROM ledger_accounts a LEFT JOIN pending p ON p.account_id = a.id GROUP BY a.kind
 		ORDER BY array_position(ARRAY['wallet', 'hold', 'debt', 'revenue', 'absorbed', 'transit', 'credit', 'stars', 'stripe', 'discord', 'voucher'], a.kind)`)
-	if err != nil {
-		return Books{}, fmt.Errorf("add up the ledger: %w", err)
-	}
 	lines, err := pgx.CollectRows(rows, pgx.RowToStructByName[BookLine])
 	if err != nil {
 		return Books{}, fmt.Errorf("add up the ledger: %w", err)
@@ -97,7 +94,7 @@ func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, e
 		q.Limit = 50
 	}
 	// A run's transfers are found by their keys, which are indexed; its id is not.
-	rows, err := l.pool.Query(ctx, `
+	rows, _ := l.pool.Query(ctx, `
 		SELECT t.id, t.created_at, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount, t.note, legs.accounts, legs.amounts
 		FROM (SELECT * FROM ledger_transfers
 		      WHERE ($1::uuid IS NULL OR owner = $1) AND ($3 = '' OR kind = $3) AND ($4::bigint = 0 OR id < $4)
@@ -107,9 +104,6 @@ func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, e
 		    SELECT coalesce(array_agg(a.kind ORDER BY l.amount, a.id), '{}') AS accounts, coalesce(array_agg(l.amount ORDER BY l.amount, a.id), '{}') AS amounts
 		    FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account) legs
 		ORDER BY t.id DESC`, account, run, q.Kind, q.Before, min(q.Limit, maxEntries))
-	if err != nil {
-		return nil, fmt.Errorf("list transfers: %w", err)
-	}
 	transfers, err := pgx.CollectRows(rows, scanTransfer)
 	if err != nil {
 		return nil, fmt.Errorf("list transfers: %w", err)

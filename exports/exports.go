@@ -186,10 +186,7 @@ func (s *Service) add(ctx context.Context, tx pgx.Tx, accountID string) (Export,
 	if err != nil {
 		return Export{}, err
 	}
-	rows, err := tx.Query(ctx, `INSERT INTO exports (id, account_id, requested_at) VALUES ($1, $2, $3) RETURNING `+columns, id.String(), accountID, s.cfg.Now())
-	if err != nil {
-		return Export{}, err
-	}
+	rows, _ := tx.Query(ctx, `INSERT INTO exports (id, account_id, requested_at) VALUES ($1, $2, $3) RETURNING `+columns, id.String(), accountID, s.cfg.Now())
 	e, err := pgx.CollectExactlyOneRow(rows, s.scan)
 	if err != nil {
 		return Export{}, err

@@ -75,18 +75,6 @@ func (o *office) open() *Service {
 	return s
 }
 
-func (o *office) start(s *Service) {
-	o.t.Helper()
-	if err := s.Start(o.t.Context()); err != nil {
-		o.t.Fatal(err)
-	}
-	o.t.Cleanup(func() {
-		if err := s.Stop(context.Background()); err != nil {
-			o.t.Error(err)
-		}
-	})
-}
-
 func (o *office) person(name string) string {
 	o.t.Helper()
 	account, err := o.people.Identify(o.t.Context(), users.Identity{Platform: "web", ExternalID: name, Name: name})
@@ -161,8 +149,8 @@ func TestExport(t *testing.T) {
 		if _, err := o.files.Put(t.Context(), strings.NewReader("Ben's"), assets.Meta{Name: "ben.txt", Owner: ben, Kind: assets.Result}); err != nil {
 			t.Fatal(err)
 		}
-		o.start(o.Service)
-		o.start(o.open())
+		housetest.Begin(t, o.Service)
+		housetest.Begin(t, o.open())
 		e := o.request(ann)
 		o.until("it is ready", done, e.ID)
 		files := o.unpack(ann, e.ID)
@@ -189,7 +177,7 @@ func TestExport(t *testing.T) {
 		if again := o.request(ann); again.ID != first.ID {
 			t.Errorf("a second one is made beside it: %v and %v", first, again)
 		}
-		o.start(o.Service)
+		housetest.Begin(t, o.Service)
 		o.until("it is ready", done, first.ID)
 		o.clock.Advance(Every - time.Hour)
 		last, err := o.Request(t.Context(), ann)
@@ -212,7 +200,7 @@ func TestExport(t *testing.T) {
 		o := newOffice(t, users.Export)
 		ann := o.person("Ann")
 		e := o.request(ann)
-		o.start(o.Service)
+		housetest.Begin(t, o.Service)
 		o.until("it is ready", done, e.ID)
 		if _, err := o.pool.Exec(t.Context(), `UPDATE asset_owners SET put_at = now() - interval '3 days'; UPDATE assets SET put_at = now() - interval '3 days'`); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ func TestShares(t *testing.T) {
 		}
 		left := billing.NanoUSD(rapid.Int64Range(0, int64(total)).Draw(t, "left"))
 		var sum billing.NanoUSD
-		for i, part := range Shares(left, given) {
+		for i, part := range shares(left, given) {
 			sum += part
 			exact := float64(left) * (float64(given[i].Given) / float64(total))
 			if part < 0 || i > 0 && float64(part) > exact*(1+1e-9)+1 {

@@ -86,7 +86,7 @@ func (s *Store) giveBack(ctx context.Context, tx pgx.Tx, group, fund, note strin
 		return 0, err
 	}
 	var gifts []billing.Gift
-	for i, part := range Shares(b.Available, given) {
+	for i, part := range shares(b.Available, given) {
 		if part > 0 {
 			gifts = append(gifts, billing.Gift{From: fund, To: given[i].AccountID, Amount: part, Key: "back:" + uuid.NewString(), Note: note})
 		}
@@ -94,8 +94,8 @@ func (s *Store) giveBack(ctx context.Context, tx pgx.Tx, group, fund, note strin
 	return b.Available, s.cfg.Ledger.Give(ctx, tx, gifts...)
 }
 
-// Shares divides what is left of a fund by what each gave: rounded down to the nano-dollar, and what rounding leaves is the first one's.
-func Shares(left billing.NanoUSD, given []Sponsor) []billing.NanoUSD {
+// shares divides what is left of a fund by what each gave: rounded down to the nano-dollar, and what rounding leaves is the first one's.
+func shares(left billing.NanoUSD, given []Sponsor) []billing.NanoUSD {
 	total := new(big.Int)
 	for _, one := range given {
 		total.Add(total, big.NewInt(int64(one.Given)))

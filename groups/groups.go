@@ -148,10 +148,7 @@ func (s *Store) Set(ctx context.Context, place users.Place, where json.RawMessag
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, termsSQL+` WHERE g.id = $1`, id)
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, termsSQL+` WHERE g.id = $1`, id)
 		if t, err = pgx.CollectExactlyOneRow(rows, scanTerms); err != nil {
 			return err
 		}
@@ -190,11 +187,8 @@ type querier interface {
 }
 
 func sponsors(ctx context.Context, on querier, fund string) ([]Sponsor, error) {
-	rows, err := on.Query(ctx, `
+	rows, _ := on.Query(ctx, `
 		SELECT coalesce(account_id::text, ''), sum(amount)::bigint FROM group_gifts WHERE fund = $1 GROUP BY 1 ORDER BY 2 DESC, 1`, fund)
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Sponsor])
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,9 +96,7 @@ func (c *Chain) draft(inputs map[string]any) Draft {
 	d := Draft{Title: c.Name, Currency: c.Currency, EscalationURL: c.EscalationURL, Legs: slices.Clone(c.Legs)}
 	for i := range d.Legs {
 		given := map[string]any{}
-		for name, value := range d.Legs[i].Inputs {
-			given[name] = value
-		}
+		maps.Copy(given, d.Legs[i].Inputs)
 		for _, e := range c.Exposed {
 			if value, ok := inputs[e.Name]; ok && e.Leg == i+1 {
 				given[e.Input] = value
@@ -221,10 +220,7 @@ func (s *Service) Chains(ctx context.Context, accountID string) ([]Chain, error)
 }
 
 func readChains(ctx context.Context, q querier, where string, args ...any) ([]Chain, error) {
-	rows, err := q.Query(ctx, `SELECT id::text, account_id::text, version, changed_at, convert_to(definition::text, 'UTF8') FROM chains `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read chains: %w", err)
-	}
+	rows, _ := q.Query(ctx, `SELECT id::text, account_id::text, version, changed_at, convert_to(definition::text, 'UTF8') FROM chains `+where, args...)
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Chain, err error) {
 		var definition []byte
 		if err := row.Scan(&c.ID, &c.AccountID, &c.Version, &c.ChangedAt, &definition); err != nil {

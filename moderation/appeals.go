@@ -122,10 +122,7 @@ func (s *Service) pardon(ctx context.Context, tx pgx.Tx, by, accountID string) e
 	if err := s.cfg.People.Unmute(ctx, tx, accountID, by, "an appeal was granted"); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `DELETE FROM moderation_takedowns WHERE account_id = $1 RETURNING run_id::text`, accountID)
-	if err != nil {
-		return err
-	}
+	rows, _ := tx.Query(ctx, `DELETE FROM moderation_takedowns WHERE account_id = $1 RETURNING run_id::text`, accountID)
 	restored, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err

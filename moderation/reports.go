@@ -107,15 +107,12 @@ type Case struct {
 
 // Cases lists what waits for a decision, the oldest first: everywhere for the zero Place, else what was seen in one chat.
 func (s *Service) Cases(ctx context.Context, here Place, most int) ([]Case, error) {
-	rows, err := s.cfg.Pool.Query(ctx, `
+	rows, _ := s.cfg.Pool.Query(ctx, `
 		SELECT m.run_id::text, coalesce(min(m.account_id::text), ''), min(r.tool_id), (array_agg(m.platform ORDER BY m.id))[1], (array_agg(m.chat ORDER BY m.id))[1],
 			count(*), array_agg(DISTINCT m.reason), coalesce(array_agg(m.words ORDER BY m.id) FILTER (WHERE m.words <> ''), '{}'), min(m.at)
 		FROM moderation_reports m JOIN runs r ON r.id = m.run_id
 		WHERE m.state = 'open' AND ($1 = '' OR m.platform = $1 AND m.chat = $2)
 		GROUP BY m.run_id ORDER BY min(m.id) LIMIT $3`, here.Platform, here.Chat, most)
-	if err != nil {
-		return nil, fmt.Errorf("list reports: %w", err)
-	}
 	cases, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Case, err error) {
 		err = row.Scan(&c.RunID, &c.AccountID, &c.ToolID, &c.Where.Platform, &c.Where.Chat, &c.Reports, &c.Reasons, &c.Words, &c.First)
 		return c, err

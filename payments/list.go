@@ -32,10 +32,7 @@ func scanPayment(row pgx.CollectableRow) (p Payment, err error) {
 }
 
 func readPayment(ctx context.Context, tx pgx.Tx, id string) (Payment, error) {
-	rows, err := tx.Query(ctx, selectPayments+`WHERE p.id = $1`, id)
-	if err != nil {
-		return Payment{}, err
-	}
+	rows, _ := tx.Query(ctx, selectPayments+`WHERE p.id = $1`, id)
 	return pgx.CollectExactlyOneRow(rows, scanPayment)
 }
 
@@ -61,13 +58,10 @@ func (s *Store) List(ctx context.Context, q Query) ([]Payment, error) {
 	if q.AccountID != "" && uuid.Validate(q.AccountID) != nil {
 		return nil, nil
 	}
-	rows, err := s.cfg.Pool.Query(ctx, selectPayments+`
+	rows, _ := s.cfg.Pool.Query(ctx, selectPayments+`
 		WHERE p.paid_at IS NOT NULL AND ($1 = '' OR p.account_id IN (SELECT id FROM users WHERE id = nullif($1, '')::uuid OR merged_into = nullif($1, '')::uuid))
 			AND ($2 = '' OR p.source = $2) AND ($3 = 0 OR p.number < $3) AND ($5 = '' OR p.subscription = $5)
 		ORDER BY p.number DESC LIMIT $4`, q.AccountID, string(q.Source), q.Before, max(1, min(q.Limit, maxPage)), q.Subscription)
-	if err != nil {
-		return nil, fmt.Errorf("list payments: %w", err)
-	}
 	list, err := pgx.CollectRows(rows, scanPayment)
 	if err != nil {
 		return nil, fmt.Errorf("list payments: %w", err)

@@ -201,9 +201,9 @@ func (s productSpec) product() (Product, error) {
 
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// Decimals is how many decimals a currency's amounts have where they are counted in its smallest unit, as Stripe has it
+// decimals is how many decimals a currency's amounts have where they are counted in its smallest unit, as Stripe has it
 // (https://docs.stripe.com/currencies); Stars are whole.
-func Decimals(currency string) int {
+func decimals(currency string) int {
 	const none, three = " BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF XTR ", " BHD JOD KWD OMR TND "
 	switch code := " " + currency + " "; {
 	case strings.Contains(none, code):
@@ -220,10 +220,10 @@ func smallest(currency, text string) (int64, error) {
 	if !ok || !currencyCode.MatchString(currency) || len(text) > 20 {
 		return 0, fmt.Errorf("the price %s %q is no amount and a currency of three capital letters", currency, text)
 	}
-	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(Decimals(currency))), nil)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals(currency))), nil)
 	amount.Mul(amount, new(big.Rat).SetInt(scale))
 	if !amount.IsInt() || amount.Sign() <= 0 || amount.Cmp(big.NewRat(maxPrice, 1)) > 0 {
-		return 0, fmt.Errorf("the price %s %s is not positive, too high, or finer than %d decimals", currency, text, Decimals(currency))
+		return 0, fmt.Errorf("the price %s %s is not positive, too high, or finer than %d decimals", currency, text, decimals(currency))
 	}
 	return amount.Num().Int64(), nil
 }
@@ -236,6 +236,6 @@ func Price(amount int64, currency string) string {
 	case XTR:
 		return strconv.FormatInt(amount, 10) + " Stars"
 	}
-	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(Decimals(currency))), nil)
-	return new(big.Rat).SetFrac(big.NewInt(amount), scale).FloatString(Decimals(currency)) + " " + currency
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals(currency))), nil)
+	return new(big.Rat).SetFrac(big.NewInt(amount), scale).FloatString(decimals(currency)) + " " + currency
 }

@@ -304,16 +304,13 @@ func (s *Store) DeleteRule(ctx context.Context, id int64, by string) error {
 // Rules lists the rules of a place, or all of them for the zero Place, newest first, with the names of the people
 // that they are about.
 func (s *Store) Rules(ctx context.Context, where Place) ([]Rule, error) {
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT `+ruleColumns+`, CASE kind
 			WHEN 'account' THEN coalesce((SELECT display_name FROM users WHERE id::text = subject), '')
 			WHEN 'identity' THEN coalesce((SELECT name FROM user_identities i WHERE i.platform = r.platform AND external_id = subject), '')
 			ELSE '' END
 		FROM access_rules r
 		WHERE $2 = '' OR (where_platform, where_kind, where_id) = ($1, $2, $3) ORDER BY r.id DESC`, where.Platform, where.Kind, where.ID)
-	if err != nil {
-		return nil, fmt.Errorf("list the rules: %w", err)
-	}
 	rules, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Rule, err error) {
 		err = row.Scan(&r.ID, &r.Allow, &r.Kind, &r.Platform, &r.Subject, &r.Where.Platform, &r.Where.Kind, &r.Where.ID, &r.Note, &r.By, &r.At, &r.Name)
 		return r, err

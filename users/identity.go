@@ -55,12 +55,9 @@ func (s *Store) NameOf(ctx context.Context, platform, externalID string) (name s
 
 // Identities lists the identities of an account, those that it has had longest first.
 func (s *Store) Identities(ctx context.Context, accountID string) ([]LinkedIdentity, error) {
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT platform, external_id, name, handle, language, created_at AS linked_at FROM user_identities
 		WHERE user_id = `+today+` ORDER BY created_at, platform, external_id`, accountID)
-	if err != nil {
-		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
-	}
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[LinkedIdentity])
 	if err != nil {
 		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
@@ -240,10 +237,7 @@ var erasing = [...]string{
 
 // keepFormer remembers the hashes of an account's identities, and until when it is muted.
 func keepFormer(ctx context.Context, tx pgx.Tx, accountID string) error {
-	rows, err := tx.Query(ctx, `SELECT platform, external_id, name, handle, language FROM user_identities WHERE user_id = $1`, accountID)
-	if err != nil {
-		return err
-	}
+	rows, _ := tx.Query(ctx, `SELECT platform, external_id, name, handle, language FROM user_identities WHERE user_id = $1`, accountID)
 	identities, err := pgx.CollectRows(rows, pgx.RowToStructByName[Identity])
 	if err != nil {
 		return err

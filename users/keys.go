@@ -91,11 +91,8 @@ func (k Key) Way() string { return "key:" + strconv.FormatInt(k.ID, 10) }
 
 // Keys lists an account's API keys, newest first.
 func (s *Credentials) Keys(ctx context.Context, accountID string) ([]Key, error) {
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT id, label, hint, created_at, last_used_at, spend_limit, agent FROM user_keys WHERE user_id = `+today+` ORDER BY id DESC`, accountID)
-	if err != nil {
-		return nil, fmt.Errorf("list API keys: %w", err)
-	}
 	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[Key])
 	if err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)

@@ -136,10 +136,7 @@ func mergePresets(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `SELECT tool_id, name FROM user_presets WHERE user_id = $1 ORDER BY tool_id, key`, from)
-	if err != nil {
-		return err
-	}
+	rows, _ := tx.Query(ctx, `SELECT tool_id, name FROM user_presets WHERE user_id = $1 ORDER BY tool_id, key`, from)
 	presets, err := pgx.CollectRows(rows, pgx.RowToStructByPos[presetKey])
 	if err != nil {
 		return err

@@ -46,10 +46,7 @@ func (s *Preferences) MigratePreferences(ctx context.Context, tool registry.Tool
 }
 
 func (s *Preferences) migrateTable(ctx context.Context, table preferenceTable, tool registry.Tool) (changed int, err error) {
-	rows, err := s.pool.Query(ctx, `SELECT DISTINCT `+table.owner+` FROM `+table.name+` WHERE tool_id = ANY ($1)`, idsOf(tool))
-	if err != nil {
-		return 0, err
-	}
+	rows, _ := s.pool.Query(ctx, `SELECT DISTINCT `+table.owner+` FROM `+table.name+` WHERE tool_id = ANY ($1)`, idsOf(tool))
 	owners, err := pgx.CollectRows(rows, pgx.RowTo[[]string])
 	if err != nil {
 		return 0, err

@@ -37,7 +37,7 @@ func (s *Store) People(ctx context.Context, q PeopleQuery) ([]Person, error) {
 	if _, err := uuid.Parse(text); err != nil {
 		id = ""
 	}
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT `+accountColumns+` FROM users u WHERE u.merged_into IS NULL
 		AND ($1 = '' OR u.id = users_now(nullif($2, '')::uuid) OR strpos(lower(u.display_name), lower($1)) > 0
 			OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND (i.external_id = $1 OR strpos(lower(i.name), lower($1)) > 0 OR strpos(lower(i.handle), lower($1)) > 0)))
@@ -46,9 +46,6 @@ func (s *Store) People(ctx context.Context, q PeopleQuery) ([]Person, error) {
 		AND (NOT $5 OR EXISTS (SELECT FROM access_rules r WHERE r.kind = 'account' AND r.subject = u.id::text AND NOT r.allow AND r.where_kind = ''))
 		AND ($6 = '' OR u.id < nullif($6, '')::uuid)
 		ORDER BY u.id DESC LIMIT $7`, text, id, q.Platform, q.Operators, q.Blocked, q.Before, pageOf(q.Limit))
-	if err != nil {
-		return nil, fmt.Errorf("list people: %w", err)
-	}
 	accounts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Account])
 	if err != nil {
 		return nil, fmt.Errorf("list people: %w", err)

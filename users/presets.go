@@ -37,12 +37,9 @@ type Preset struct {
 // name that the tool had before is found too.
 func (s *Preferences) Presets(ctx context.Context, accountID string, tool registry.Tool) ([]Preset, error) {
 	ids := idsOf(tool)
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT tool_id, name, convert_to(fields::text, 'UTF8'), updated_at FROM user_presets
 		WHERE user_id = `+today+` AND tool_id = ANY ($2) ORDER BY key, array_position($2, tool_id)`, accountID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("presets of %s: %w", tool.ToolID, err)
-	}
 	presets, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Preset, error) {
 		var p Preset
 		var fields []byte
@@ -67,11 +64,8 @@ func (s *Preferences) Presets(ctx context.Context, accountID string, tool regist
 // PresetTools gives the ids of the tools that an account has presets of, as they were saved; the one whose preset
 // was changed last comes first.
 func (s *Preferences) PresetTools(ctx context.Context, accountID string) ([]string, error) {
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT tool_id FROM user_presets WHERE user_id = `+today+` GROUP BY tool_id ORDER BY max(updated_at) DESC, tool_id`, accountID)
-	if err != nil {
-		return nil, fmt.Errorf("tools with presets of %s: %w", accountID, err)
-	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("tools with presets of %s: %w", accountID, err)

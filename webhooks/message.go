@@ -42,12 +42,9 @@ func (o *Outbox) latest(ctx context.Context, accountID, endpoint string, limit i
 	if _, err := o.Endpoint(ctx, accountID, endpoint); err != nil {
 		return nil, err
 	}
-	rows, err := o.cfg.Pool.Query(ctx, `
+	rows, _ := o.cfg.Pool.Query(ctx, `
 		SELECT id, type, subject, sequence, status, attempts, created_at, next_at, ended_at FROM webhook_messages
 		WHERE endpoint_id = $1 ORDER BY created_at DESC, sequence DESC LIMIT $2`, endpoint, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
-	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
 	if err != nil {
 		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
@@ -61,12 +58,9 @@ const ofAccount = ` m.id::text = $3 AND m.endpoint_id = (SELECT id FROM webhook_
 
 // Attempts lists the tries to tell a message, oldest first.
 func (o *Outbox) Attempts(ctx context.Context, accountID, endpoint, id string) ([]Attempt, error) {
-	rows, err := o.cfg.Pool.Query(ctx, `
+	rows, _ := o.cfg.Pool.Query(ctx, `
 		SELECT a.at, a.status, a.took_ms, a.error, a.answer FROM webhook_messages m JOIN webhook_attempts a ON a.message_id = m.id
 		WHERE`+ofAccount+` ORDER BY a.id`, accountID, endpoint, id)
-	if err != nil {
-		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
-	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
 	if err != nil {
 		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
@@ -115,13 +109,10 @@ func (o *Outbox) Deliveries(ctx context.Context, accountID, endpoint string, lim
 
 // Test has an endpoint told something harmless.
 func (o *Outbox) Test(ctx context.Context, accountID, endpoint string) (messageID string, err error) {
-	rows, err := o.cfg.Pool.Query(ctx, `
+	rows, _ := o.cfg.Pool.Query(ctx, `
 		INSERT INTO webhook_messages (endpoint_id, type, subject, sequence, data, created_at, next_at)
 		SELECT id, $3, $5, 1, '{"text": "This is a test."}', $4, $4 FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2
 		RETURNING id::text`, accountID, endpoint, EventTest, o.cfg.Now(), "test-"+uuid.NewString())
-	if err != nil {
-		return "", fmt.Errorf("test endpoint %s: %w", endpoint, err)
-	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return "", fmt.Errorf("test endpoint %s: %w", endpoint, err)

@@ -160,7 +160,7 @@ type message struct {
 // that does not answer holds up nobody else.
 func (o *Outbox) sendDue(ctx context.Context) error {
 	now := o.cfg.Now()
-	rows, err := o.cfg.Pool.Query(ctx, `
+	rows, _ := o.cfg.Pool.Query(ctx, `
 		UPDATE webhook_messages SET next_at = $2, attempts = attempts + 1
 		WHERE id = ANY (ARRAY(
 			SELECT m.id FROM webhook_endpoints e CROSS JOIN LATERAL (
@@ -172,9 +172,6 @@ func (o *Outbox) sendDue(ctx context.Context) error {
 			WHERE e.disabled_at IS NULL AND e.pause_until <= $1 AND e.id <> ALL ($3::uuid[]) LIMIT $5))
 		RETURNING id, endpoint_id, type, subject, sequence, convert_to(data::text, 'UTF8'), payload, attempts, created_at, next_at`,
 		now, now.Add(sendFor), o.busyNow(), perEndpoint, o.room()*perEndpoint)
-	if err != nil {
-		return fmt.Errorf("claim messages: %w", err)
-	}
 	claimed, err := pgx.CollectRows(rows, pgx.RowToStructByPos[message])
 	if err != nil {
 		return fmt.Errorf("claim messages: %w", err)

@@ -89,10 +89,7 @@ func (o *Outbox) sendQueue(ctx context.Context, endpoint uuid.UUID, queue []mess
 }
 
 func (o *Outbox) target(ctx context.Context, id uuid.UUID) (target, error) {
-	rows, err := o.cfg.Pool.Query(ctx, `SELECT id, account_id, url, secret, old_secret, old_until, failing_since, pauses FROM webhook_endpoints WHERE id = $1`, id)
-	if err != nil {
-		return target{}, err
-	}
+	rows, _ := o.cfg.Pool.Query(ctx, `SELECT id, account_id, url, secret, old_secret, old_until, failing_since, pauses FROM webhook_endpoints WHERE id = $1`, id)
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[target])
 }
 

@@ -75,13 +75,10 @@ func (b *Inbox) takeHanded() []Event {
 func (b *Inbox) processDue(ctx context.Context) error {
 	for {
 		now := b.cfg.Now()
-		rows, err := b.cfg.Pool.Query(ctx, `
+		rows, _ := b.cfg.Pool.Query(ctx, `
 			UPDATE webhook_events SET due_at = $2, attempts = attempts + 1
 			WHERE id = ANY (ARRAY(SELECT id FROM webhook_events WHERE status = 'stored' AND due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 			RETURNING `+eventColumns, now, now.Add(claimFor), claimSize)
-		if err != nil {
-			return fmt.Errorf("claim callbacks: %w", err)
-		}
 		events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
 		if err != nil {
 			return fmt.Errorf("claim callbacks: %w", err)

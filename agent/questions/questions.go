@@ -340,10 +340,7 @@ func (s *Store) Tend(ctx context.Context) error {
 			return wrap(err, "keep questions alive")
 		}
 	}
-	rows, err := s.cfg.Pool.Query(ctx, `SELECT id::text FROM agent_questions WHERE ended_at IS NULL AND alive_at < now() - make_interval(secs => $1) ORDER BY alive_at LIMIT 1000`, s.cfg.Lease.Seconds())
-	if err != nil {
-		return wrap(err, "find questions that were left")
-	}
+	rows, _ := s.cfg.Pool.Query(ctx, `SELECT id::text FROM agent_questions WHERE ended_at IS NULL AND alive_at < now() - make_interval(secs => $1) ORDER BY alive_at LIMIT 1000`, s.cfg.Lease.Seconds())
 	left, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return wrap(err, "find questions that were left")

@@ -71,10 +71,7 @@ func scan(row pgx.CollectableRow) (q Question, err error) {
 }
 
 func (s *Store) query(ctx context.Context, where string, args ...any) ([]Question, error) {
-	rows, err := s.cfg.Pool.Query(ctx, `SELECT `+columns+` FROM agent_questions `+where, args...)
-	if err != nil {
-		return nil, wrap(err, "read questions")
-	}
+	rows, _ := s.cfg.Pool.Query(ctx, `SELECT `+columns+` FROM agent_questions `+where, args...)
 	list, err := pgx.CollectRows(rows, scan)
 	return list, wrap(err, "read questions")
 }
@@ -106,12 +103,9 @@ func (s *Store) Get(ctx context.Context, id, accountID string) (Question, error)
 }
 
 func (s *Store) steps(ctx context.Context, id string) ([]Step, error) {
-	rows, err := s.cfg.Pool.Query(ctx, `
+	rows, _ := s.cfg.Pool.Query(ctx, `
 		SELECT s.round, s.tool, s.arguments, s.ok, s.error, s.created_at, coalesce(r.id::text, ''), coalesce(r.status, ''), coalesce(r.cost, 0), coalesce(r.promised, 0), r.confirmed_at
 		FROM agent_steps s LEFT JOIN runs r ON r.id = s.run_id AND r.deleted_at IS NULL WHERE s.question_id = $1 ORDER BY s.place`, id)
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Step, err error) {
 		err = row.Scan(&t.Round, &t.Tool, &t.Arguments, &t.OK, &t.Error, &t.At, &t.RunID, &t.Status, &t.Cost, &t.Quote, &t.ApprovedAt)
 		return t, err
@@ -154,15 +148,12 @@ type Day struct {
 // Days gives what each model did on the last days, the newest first. What askers of a question paid less than it cost is in Cost, not in
 // House.
 func (s *Store) Days(ctx context.Context, days int) ([]Day, error) {
-	rows, err := s.cfg.Pool.Query(ctx, `
+	rows, _ := s.cfg.Pool.Query(ctx, `
 		SELECT date_trunc('day', t.created_at, 'UTC'), t.model, count(DISTINCT q.id), count(DISTINCT q.account_id), count(*),
 			sum(t.input)::bigint, sum(t.cache_read)::bigint, sum(t.cache_write)::bigint, sum(t.output)::bigint, sum(t.cost)::bigint, coalesce(sum(t.cost) FILTER (WHERE q.house), 0)::bigint
 		FROM agent_turns t JOIN agent_questions q ON q.id = t.question_id
 		WHERE q.created_at >= date_trunc('day', now(), 'UTC') - make_interval(days => $1) AND t.created_at >= date_trunc('day', now(), 'UTC') - make_interval(days => $1 - 1)
 		GROUP BY 1, 2 ORDER BY 1 DESC, sum(t.cost) DESC, 2`, days)
-	if err != nil {
-		return nil, wrap(err, "add up the days of models")
-	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Day, err error) {
 		err = row.Scan(&d.Day, &d.Model, &d.Questions, &d.Accounts, &d.Turns, &d.Input, &d.CacheRead, &d.CacheWrite, &d.Output, &d.Cost, &d.House)
 		return d, err

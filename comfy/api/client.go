@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net"
@@ -150,9 +151,7 @@ type SubmitOptions struct {
 // prompt id: ask Queue and History first when an earlier answer may have been lost.
 func (c *Client) Submit(ctx context.Context, prompt graph.Prompt, o SubmitOptions) (Submission, error) {
 	extra := map[string]any{}
-	for k, v := range o.ExtraData {
-		extra[k] = v
-	}
+	maps.Copy(extra, o.ExtraData)
 	if len(o.Workflow) > 0 {
 		extra["extra_pnginfo"] = map[string]any{"workflow": o.Workflow}
 	}
@@ -398,7 +397,7 @@ func (f File) Check() error {
 		return fmt.Errorf("file name %.80q of the engine is not a plain name", f.Filename)
 	}
 	if f.Subfolder != "" {
-		for _, part := range strings.Split(strings.ReplaceAll(f.Subfolder, `\`, "/"), "/") {
+		for part := range strings.SplitSeq(strings.ReplaceAll(f.Subfolder, `\`, "/"), "/") {
 			if !PlainName(part) {
 				return fmt.Errorf("subfolder %.80q of the engine is not a plain relative path", f.Subfolder)
 			}

@@ -28,8 +28,7 @@ const (
 type Event struct {
 	Type     string // status, execution_start, execution_cached, executing, progress, progress_state, executed, execution_success, execution_error, execution_interrupted, preview, text
 	PromptID string
-	Node     string // empty in an executing event: the prompt is over
-	NodeType string
+	Node     string   // empty in an executing event: the prompt is over
 	Nodes    []string // of execution_cached
 	Value    float64  // of progress
 	Max      float64
@@ -105,7 +104,6 @@ func DecodeText(data []byte) (Event, bool) {
 			PromptID string          `json:"prompt_id"`
 			Node     *string         `json:"node"`
 			NodeID   string          `json:"node_id"`
-			NodeType string          `json:"node_type"`
 			Value    float64         `json:"value"`
 			Max      float64         `json:"max"`
 			Nodes    json.RawMessage `json:"nodes"`
@@ -120,7 +118,7 @@ func DecodeText(data []byte) (Event, bool) {
 		return Event{}, false
 	}
 	d := frame.Data
-	e := Event{Type: frame.Type, PromptID: d.PromptID, NodeType: d.NodeType, Node: d.NodeID, Value: d.Value, Max: d.Max, Queue: d.Status.ExecInfo.QueueRemaining}
+	e := Event{Type: frame.Type, PromptID: d.PromptID, Node: d.NodeID, Value: d.Value, Max: d.Max, Queue: d.Status.ExecInfo.QueueRemaining}
 	if d.Node != nil {
 		e.Node = *d.Node
 	}

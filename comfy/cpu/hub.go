@@ -228,11 +228,9 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, remaining func() int
 	h.join(c, remaining())
 	defer h.leave(c)
 
-	h.all.Add(1)
-	go func() {
-		defer h.all.Done()
+	h.all.Go(func() {
 		c.write(ctx, conn)
-	}()
+	})
 	c.read(ctx, conn, h, features)
 	cancel()
 	_ = conn.CloseNow()

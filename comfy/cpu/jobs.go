@@ -188,7 +188,7 @@ type jobQuery struct {
 func parseJobQuery(r *http.Request) (q jobQuery, problem string) {
 	values := r.URL.Query()
 	var bad []string
-	for _, s := range strings.Split(values.Get("status"), ",") {
+	for s := range strings.SplitSeq(values.Get("status"), ",") {
 		if s = strings.ToLower(strings.TrimSpace(s)); s == "" {
 			continue
 		}

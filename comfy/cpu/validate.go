@@ -290,8 +290,8 @@ func fits(got string, want any) bool {
 	if got == wanted || got == "*" || wanted == "*" || got == node.TypeMatch || wanted == node.TypeMatch {
 		return true
 	}
-	for _, g := range strings.Split(got, ",") {
-		for _, w := range strings.Split(wanted, ",") {
+	for g := range strings.SplitSeq(got, ",") {
+		for w := range strings.SplitSeq(wanted, ",") {
 			if g, w := strings.TrimSpace(g), strings.TrimSpace(w); g == w || g == "*" || w == "*" {
 				return true
 			}

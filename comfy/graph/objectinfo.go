@@ -24,10 +24,9 @@ type ClassInfo struct {
 	Inputs                                   []InputSpec // required ones first, in the order of the declaration
 	Outputs                                  []string    // types
 	OutputNames                              []string
-	OutputNode                               bool // its result is a result of the workflow
-	APINode                                  bool // calls a paid service
-	GivesLists                               bool // what follows runs once for each item
-	Deprecated, Experimental                 bool
+	OutputNode                               bool        // its result is a result of the workflow
+	APINode                                  bool        // calls a paid service
+	GivesLists                               bool        // what follows runs once for each item
 	Price                                    *PriceBadge // nil where none is declared
 }
 
@@ -52,10 +51,9 @@ type InputSpec struct {
 	Min      json.Number
 	Max      json.Number // up to 2^64-1
 	Step     json.Number
-	Tooltip  string
 	Upload   string // image, video, audio or file, where the editor offers an upload
 
-	Multiline, Advanced, ForceInput, DynamicPrompts, MultiSelect, Remote bool
+	Multiline, Advanced, ForceInput, Remote bool
 
 	Branches []Branch  // of a COMFY_DYNAMICCOMBO_V3
 	Formats  []Branch  // of a combo of formats, whose inputs have names of their own
@@ -72,10 +70,9 @@ type Branch struct {
 	Inputs []InputSpec
 }
 
-// Autogrow is an input that repeats: Prefix0, Prefix1, ... or the given Names.
+// Autogrow is an input that repeats, numbered or under the given Names.
 type Autogrow struct {
 	Input    InputSpec
-	Prefix   string
 	Names    []string
 	Min, Max int
 }
@@ -153,7 +150,6 @@ func newClassInfo(name string, o *object) *ClassInfo {
 		Name: strings.Clone(name), DisplayName: cloneString(o.Get("display_name")), Description: cloneString(o.Get("description")),
 		Category: cloneString(o.Get("category")), Module: cloneString(o.Get("python_module")),
 		OutputNode: asBool(o.Get("output_node")), APINode: asBool(o.Get("api_node")),
-		Deprecated: asBool(o.Get("deprecated")), Experimental: asBool(o.Get("experimental")),
 	}
 	c.GivesLists = slices.Contains(asArray(o.Get("output_is_list")), any(true))
 	c.Price = priceBadge(asObject(o.Get("price_badge")))
@@ -245,9 +241,7 @@ func newSpec(name string, decl []any, required bool, depth int) InputSpec {
 func (s *InputSpec) options(o *object) {
 	s.Default = ordered.Plain(o.Get("default"))
 	s.Min, s.Max, s.Step = cloneNumber(o.Get("min")), cloneNumber(o.Get("max")), cloneNumber(o.Get("step"))
-	s.Tooltip = cloneString(o.Get("tooltip"))
 	s.Multiline, s.Advanced, s.ForceInput = asBool(o.Get("multiline")), asBool(o.Get("advanced")), asBool(o.Get("forceInput"))
-	s.DynamicPrompts, s.MultiSelect = asBool(o.Get("dynamicPrompts")), asBool(o.Get("multiselect")) && s.Type != "COMBO"
 	s.Remote = o.Get("remote") != nil
 	for _, kind := range []string{"image", "video", "audio", "file"} {
 		if asBool(o.Get(kind + "_upload")) {
@@ -356,7 +350,7 @@ func (s *InputSpec) format(v any) []InputSpec {
 
 func newAutogrow(o *object, depth int) *Autogrow {
 	t := asObject(o.Get("template"))
-	g := &Autogrow{Prefix: cloneString(t.Get("prefix"))}
+	g := &Autogrow{}
 	g.Min, _ = asInt(t.Get("min"))
 	g.Max, _ = asInt(t.Get("max"))
 	for _, n := range asArray(t.Get("names")) {

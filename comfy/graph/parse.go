@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/plain"
@@ -421,10 +422,8 @@ func (b *builder) checkExpansion() error {
 }
 
 func (w *Workflow) expandedSize(s *Subgraph, sizes map[*Subgraph]int, path []*Subgraph) (int, error) {
-	for _, p := range path {
-		if p == s {
-			return 0, refuse("subgraph %q contains itself", plain.Cut(s.Name, 60))
-		}
+	if slices.Contains(path, s) {
+		return 0, refuse("subgraph %q contains itself", plain.Cut(s.Name, 60))
 	}
 	if len(path) > maxSubDepth {
 		return 0, refuse("subgraphs nested more than %d deep", maxSubDepth)

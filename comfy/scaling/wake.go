@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -131,9 +132,7 @@ func ToAddresses(hooks *outbound.Hooks, headers map[string]http.Header, secret [
 			return err
 		}
 		err = post(ctx, hooks, address, data, func(h http.Header) {
-			for name, values := range headers[u.Host+u.Path] {
-				h[name] = values
-			}
+			maps.Copy(h, headers[u.Host+u.Path])
 			if secret != nil {
 				signature.Sign(h, w.ID, w.At, data, secret)
 			}

@@ -41,8 +41,8 @@ type InspectOptions struct {
 	Reserved   []string          // commands that no tool gets: "/settings"
 }
 
-// Inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
-func Inspect(file string, data []byte, o InspectOptions) Report {
+// inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
+func inspect(file string, data []byte, o InspectOptions) Report {
 	r := Report{File: file}
 	w, err := graph.Parse(data)
 	if err != nil {
@@ -121,7 +121,7 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 			reports = append(reports, Report{File: file, Error: err.Error()})
 			continue
 		}
-		r := Inspect(file, data, o)
+		r := inspect(file, data, o)
 		if r.Tool != nil {
 			if slices.Contains(o.Reserved, r.Tool.CommandName) {
 				r.Lint = append(r.Lint, graph.Finding{Code: "command-reserved", Severity: graph.SeverityError,
@@ -131,7 +131,7 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 		}
 		reports = append(reports, r)
 	}
-	clashes := CommandClashes(tools)
+	clashes := commandClashes(tools)
 	ok = true
 	for i, r := range reports {
 		r.Lint = append(clashes[r.File], r.Lint...)

@@ -104,7 +104,7 @@ func TestInspectTellsOfTheBotsOwnCommands(t *testing.T) {
 
 func TestInspectText(t *testing.T) {
 	t.Parallel()
-	r := Inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
+	r := inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
 	text := r.Text(80)
 	for _, want := range []string{"cat.json\n", "/cat", "Draws a cat.", "prompt", "text-to-image", "advanced", "outputs"} {
 		if !strings.Contains(text, want) {
@@ -116,7 +116,7 @@ func TestInspectText(t *testing.T) {
 			t.Errorf("a long line: %s", line)
 		}
 	}
-	if bad := Inspect("x.json", []byte(`[]`), InspectOptions{}); !strings.Contains(bad.Text(0), "error: not a ComfyUI workflow") {
+	if bad := inspect("x.json", []byte(`[]`), InspectOptions{}); !strings.Contains(bad.Text(0), "error: not a ComfyUI workflow") {
 		t.Error(bad.Text(0))
 	}
 }
@@ -151,7 +151,7 @@ func TestInspectCorpus(t *testing.T) {
 	for name, data := range graphtest.Files(t) {
 		t.Run("A51 A57 "+name, func(t *testing.T) {
 			t.Parallel()
-			r := Inspect(name, data, InspectOptions{ObjectInfo: info})
+			r := inspect(name, data, InspectOptions{ObjectInfo: info})
 			want := expected.Workflows[name]
 			if r.Error != "" || *r.Nodes != want.Nodes || *r.ActiveNodes != want.ActiveNodes || *r.ExecutableNodes != want.ExecutableNodes || *r.Links != want.Links || len(r.Notes) != len(want.Notes) {
 				t.Errorf("%+v", r)

@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -154,7 +155,7 @@ func (l linter) lintModels() {
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
 			s := n.SpecOf(in.Name)
-			if !ok || s == nil || s.Type != "COMBO" || s.Remote || s.Upload != "" || hasOption(s.Options, text) {
+			if !ok || s == nil || s.Type != "COMBO" || s.Remote || s.Upload != "" || slices.Contains(s.Options, any(text)) {
 				continue
 			}
 			folder := modelFolder(n.Class, in.Name)
@@ -208,18 +209,9 @@ func grown(n *graph.FlatNode, name string) bool {
 	return false
 }
 
-func hasOption(list []any, v string) bool {
-	for _, o := range list {
-		if o == any(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// CommandClashes reports tools of several files that claim one command or one id: the file that comes first
+// commandClashes reports tools of several files that claim one command or one id: the file that comes first
 // by name keeps it. The result has one finding list for each file with a clash.
-func CommandClashes(tools map[string]registry.Tool) map[string][]graph.Finding {
+func commandClashes(tools map[string]registry.Tool) map[string][]graph.Finding {
 	files := make([]string, 0, len(tools))
 	for name := range tools {
 		files = append(files, name)

@@ -61,7 +61,7 @@ func TestSecretsStayInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Inspect("x.json", []byte(b.String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
+	report := inspect("x.json", []byte(b.String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
 	line, err := report.line()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestSecretsStayInside(t *testing.T) {
 
 func TestCommandClashes(t *testing.T) {
 	t.Parallel()
-	clashes := CommandClashes(map[string]registry.Tool{"b.json": {ToolID: "b", CommandName: "/cat"}, "a.json": {ToolID: "a", CommandName: "/cat"}, "c.json": {ToolID: "c", CommandName: "/dog"}})
+	clashes := commandClashes(map[string]registry.Tool{"b.json": {ToolID: "b", CommandName: "/cat"}, "a.json": {ToolID: "a", CommandName: "/cat"}, "c.json": {ToolID: "c", CommandName: "/dog"}})
 	if len(clashes) != 1 || len(clashes["b.json"]) != 1 || clashes["b.json"][0].Code != "command-clash" || !strings.Contains(clashes["b.json"][0].Message, "a.json") {
 		t.Errorf("%v", clashes)
 	}

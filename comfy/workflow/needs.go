@@ -48,7 +48,7 @@ func (d *definer) tags() (tags []string) {
 		if dir.Word != "tool" {
 			continue
 		}
-		for _, field := range strings.Fields(dir.Args["needs"]) {
+		for field := range strings.FieldsSeq(dir.Args["needs"]) {
 			name, value, _ := strings.Cut(field, "=")
 			if plain.Slug(name, "-") != name || value == "" || len(field) > 60 {
 				d.badValue(dir, "needs", field)

@@ -55,10 +55,7 @@ type Move struct {
 // A file that cannot be read as it was stored ends it with an error; it stays where it is.
 func MoveAll(ctx context.Context, pool *pgxpool.Pool, from, to Backend) (done Move, err error) {
 	for after := ""; ; {
-		rows, err := pool.Query(ctx, `SELECT hash, size FROM assets WHERE hash > $1 ORDER BY hash LIMIT 500`, after)
-		if err != nil {
-			return done, fmt.Errorf("list files: %w", err)
-		}
+		rows, _ := pool.Query(ctx, `SELECT hash, size FROM assets WHERE hash > $1 ORDER BY hash LIMIT 500`, after)
 		files, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stored])
 		if err != nil {
 			return done, fmt.Errorf("list files: %w", err)

@@ -172,11 +172,8 @@ type peer struct {
 // TakeOver releases what processes that are gone had claimed. That a process is gone is seen by its lock being free. At the first
 // call that is enough; later it has to be free twice, since a process whose connection broke takes it again in a moment.
 func (p *Process) TakeOver(ctx context.Context) (died []Died, err error) {
-	rows, err := p.cfg.Pool.Query(ctx, `SELECT id, started_at, gone_at IS NOT NULL FROM `+p.cfg.Table+`
+	rows, _ := p.cfg.Pool.Query(ctx, `SELECT id, started_at, gone_at IS NOT NULL FROM `+p.cfg.Table+`
 		WHERE id <> $1 AND (gone_at IS NULL OR gone_at < now() - $2::interval)`, p.cfg.ID, secondLook)
-	if err != nil {
-		return nil, fmt.Errorf("look for processes: %w", err)
-	}
 	peers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[peer])
 	if err != nil {
 		return nil, fmt.Errorf("look for processes: %w", err)

@@ -117,13 +117,10 @@ func (q *Queue) claim(ctx context.Context) error {
 	if free == 0 {
 		return nil // who leaves a place looks again
 	}
-	rows, err := q.cfg.Pool.Query(ctx, `
+	rows, _ := q.cfg.Pool.Query(ctx, `
 		UPDATE `+q.cfg.Table+` SET claimed_by = $1 WHERE `+q.cfg.Key+` IN (
 			SELECT `+q.cfg.Key+` FROM `+q.cfg.Table+` WHERE next_at <= $2 AND claimed_by IS NULL ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
 		RETURNING `+q.cfg.Key+`::text, since, tries`, q.cfg.Process, q.cfg.Now(), free)
-	if err != nil {
-		return err
-	}
 	items, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Item])
 	if err != nil {
 		return err

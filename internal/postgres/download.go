@@ -67,7 +67,7 @@ type Download struct {
 // that is 0, or else those fetched now or earlier.
 func findOrFetch(ctx context.Context, major int, user cluster.User, d Download) (cluster.Binaries, error) {
 	found, err := cluster.Find(ctx, major)
-	if !errors.Is(err, ErrNoBinaries) {
+	if !errors.Is(err, cluster.ErrNoBinaries) {
 		return found, err
 	}
 	return d.insteadOf(ctx, err, major, user)
@@ -77,7 +77,7 @@ func findOrFetch(ctx context.Context, major int, user cluster.User, d Download) 
 func (d Download) insteadOf(ctx context.Context, missing error, major int, user cluster.User) (cluster.Binaries, error) {
 	if _, known := builds[major]; major != 0 && !known {
 		return cluster.Binaries{}, fmt.Errorf("%w: the data needs Postgres %d: install that version, or move the data with pg_upgrade or pg_dump (%w)",
-			ErrForeignVersion, major, missing)
+			cluster.ErrForeignVersion, major, missing)
 	}
 	fetched, err := d.fetch(ctx, major, user)
 	switch {
@@ -85,8 +85,8 @@ func (d Download) insteadOf(ctx context.Context, missing error, major int, user 
 		return fetched, nil
 	case major != 0:
 		return cluster.Binaries{}, fmt.Errorf("%w: the data needs Postgres %d (%w), and fetching that failed (%w): %s, or move the data with pg_upgrade or pg_dump",
-			ErrForeignVersion, major, missing, err, cluster.InstallHint(major))
-	case missing != ErrNoBinaries:
+			cluster.ErrForeignVersion, major, missing, err, cluster.InstallHint(major))
+	case missing != cluster.ErrNoBinaries:
 		major = newestBuild // the system's own package may be the one that is too old
 	}
 	return cluster.Binaries{}, fmt.Errorf("%w, and fetching them failed (%w): %s, or set DATABASE_URL", missing, err, cluster.InstallHint(major))

@@ -106,10 +106,7 @@ func (s *Store) Follow(ctx context.Context, log *slog.Logger, changed func()) {
 func (s *Store) read(ctx context.Context) (anew bool, err error) {
 	s.mu.Lock() // so that of two that read, the later one stays
 	defer s.mu.Unlock()
-	rows, err := s.pool.Query(ctx, `SELECT name, value, by_whom, at FROM house_settings`)
-	if err != nil {
-		return false, fmt.Errorf("read the settings of the console: %w", err)
-	}
+	rows, _ := s.pool.Query(ctx, `SELECT name, value, by_whom, at FROM house_settings`)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Value])
 	if err != nil {
 		return false, fmt.Errorf("read the settings of the console: %w", err)

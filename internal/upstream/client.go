@@ -321,6 +321,27 @@ func (c *Client) address(r Request) string {
 	return address
 }
 
+// hide takes what is secret out of a text.
+func (c *Client) hide(text string) string {
+	for _, secret := range c.cfg.Secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	if c.cfg.Hide != nil {
+		text = c.cfg.Hide(text)
+	}
+	return text
+}
+
+// redacted keeps an error's text without secrets, and its chain only where there are none in it.
+func (c *Client) redacted(err error) error {
+	if text := err.Error(); c.hide(text) != text {
+		return errors.New(c.hide(text))
+	}
+	return err
+}
+
 // broken judges a request without a whole answer.
 func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	if ctx.Err() != nil && !r.Begins {

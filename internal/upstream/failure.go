@@ -98,26 +98,6 @@ func (c *Client) Excerpt(body []byte) string {
 	return text
 }
 
-func (c *Client) hide(text string) string {
-	for _, secret := range c.cfg.Secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
-	if c.cfg.Hide != nil {
-		text = c.cfg.Hide(text)
-	}
-	return text
-}
-
-// redacted keeps an error's text without secrets, and its chain only where there are none in it.
-func (c *Client) redacted(err error) error {
-	if text := err.Error(); c.hide(text) != text {
-		return errors.New(c.hide(text))
-	}
-	return err
-}
-
 // Stopped judges the answer of a service that was told to stop a run: one that it does not know, or that is over, needs no stop. A
 // service that refuses to stop one is believed only when the run is over.
 func Stopped(ctx context.Context, err error, p registry.Submitter, t registry.Ticket) error {

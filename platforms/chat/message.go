@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
@@ -95,6 +96,24 @@ const (
 	KindDocument  MediaKind = "document"
 	KindSticker   MediaKind = "sticker" // incoming only
 )
+
+// KindOf is how a file of a MIME type is shown, where nobody asks for another way.
+func KindOf(mimeType string) MediaKind {
+	kind, _, _ := strings.Cut(mimeType, "/")
+	switch {
+	case mimeType == "image/gif":
+		return KindAnimation
+	case mimeType == "image/svg+xml":
+		return KindDocument
+	case kind == "image":
+		return KindPhoto
+	case kind == "video":
+		return KindVideo
+	case kind == "audio":
+		return KindAudio
+	}
+	return KindDocument
+}
 
 // Media is one file of a message.
 type Media struct {

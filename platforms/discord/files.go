@@ -46,26 +46,9 @@ func attachmentOf(a attachment, channelID, messageID string) chat.Attachment {
 	raw, _ := json.Marshal(fileHandle{URL: a.URL, ID: a.ID, Channel: channelID, Message: messageID}) // texts only
 	mime, _, _ := strings.Cut(a.ContentType, ";")
 	return chat.Attachment{
-		Kind: kindOf(mime), Name: clean(a.Filename), MIMEType: clean(strings.TrimSpace(mime)), Bytes: a.Size,
+		Kind: chat.KindOf(mime), Name: clean(a.Filename), MIMEType: clean(strings.TrimSpace(mime)), Bytes: a.Size,
 		Width: a.Width, Height: a.Height, Handle: clean(string(raw)),
 	}
-}
-
-func kindOf(mime string) chat.MediaKind {
-	kind, _, _ := strings.Cut(mime, "/")
-	switch {
-	case mime == "image/gif":
-		return chat.KindAnimation
-	case mime == "image/svg+xml":
-		return chat.KindDocument
-	case kind == "image":
-		return chat.KindPhoto
-	case kind == "video":
-		return chat.KindVideo
-	case kind == "audio":
-		return chat.KindAudio
-	}
-	return chat.KindDocument
 }
 
 // Fetch opens a file that came in.

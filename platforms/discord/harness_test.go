@@ -525,7 +525,7 @@ func (h *harness) seen(in chattest.Room, c *discordtest.Channel, m discordtest.M
 			Kind: h.kinds[m.ID+"/"+a.Name], Name: a.Name, MIMEType: a.ContentType, Data: a.Bytes, Width: a.Width, Height: a.Height,
 		}
 		if item.Media.Kind == "" {
-			item.Media.Kind = kindOf(a.ContentType)
+			item.Media.Kind = chat.KindOf(a.ContentType)
 		}
 		list = append(list, item)
 	}

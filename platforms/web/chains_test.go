@@ -44,19 +44,10 @@ func (h *house) withMissions(options ...option) {
 		},
 		Shares: func() billing.ShareBounds { return billing.ShareBounds{Percent: "20"} },
 	})
-	if err == nil {
-		err = h.missions.Start(h.t.Context())
-	}
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := h.missions.Stop(ctx); err != nil {
-			h.t.Error(err)
-		}
-	})
+	housetest.Begin(h.t, h.missions)
 	h.serve(append(options, func(c *web.Config) {
 		c.Missions = h.missions
 		api := missionapi.Handler(missionapi.Config{Missions: h.missions, Registry: h.reg, Files: request.Reader{Media: h.runs}, Caller: web.Caller, Budget: web.Budget})

@@ -2,26 +2,20 @@ package web_test
 
 import (
 	"archive/zip"
-	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 func TestEverythingSomebodyHas(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	if err := h.exports.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.exports.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	housetest.Begin(t, h.exports)
 	type told struct {
 		ExportID, State, Path, Code string
 		Bytes                       int64

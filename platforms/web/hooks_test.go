@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/webhooks"
 )
 
@@ -39,10 +40,7 @@ func (h *house) withHooks() {
 		h.t.Fatal(err)
 	}
 	h.serve(func(c *web.Config) { c.Hooks, c.Answers = outbox, answers })
-	if err := outbox.Start(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
-	h.t.Cleanup(func() { outbox.Stop(context.Background()) })
+	housetest.Begin(h.t, outbox)
 }
 
 // program is an endpoint of somebody's program: it takes messages, or answers with another status.

@@ -3,6 +3,7 @@ package content
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -136,9 +137,7 @@ func short(text string) string {
 // merged lays members over an object. A member that is null goes.
 func merged(object, over map[string]any) map[string]any {
 	result := map[string]any{}
-	for name, value := range object {
-		result[name] = value
-	}
+	maps.Copy(result, object)
 	for name, value := range over {
 		if value == nil {
 			delete(result, name)

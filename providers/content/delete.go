@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -141,9 +142,7 @@ func (d deletion) report(things []thing) (report deleted, bad bool) {
 	problems := 0
 	for _, t := range things {
 		shown := map[string]any{}
-		for name, value := range t.shown {
-			shown[name] = value
-		}
+		maps.Copy(shown, t.shown)
 		if t.problem != "" {
 			shown["error"] = t.problem
 			problems++

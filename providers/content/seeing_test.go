@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/test/housetest"
 )
 
 // TestImagesAreSeen has a model look at images that come. What it sees depends on the image; each look is counted.
@@ -52,14 +53,7 @@ func TestImagesAreSeen(t *testing.T) {
 			return answers[picture]()
 		},
 	})
-	if err := worker.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := worker.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	housetest.Begin(t, worker)
 	until := func(condition string, args ...any) {
 		t.Helper()
 		clocktest.Until(t, condition, func() (holds bool) {

@@ -27,7 +27,7 @@ const (
 // CheckCallback checks the signature of what a service called back about a run of a tool, where the tool's file says how it
 // signs. An error means: not authentic. It does not look at the address, whose token is checked anyway.
 func (j Jobs) CheckCallback(ctx context.Context, tool registry.Tool, r registry.CallbackRequest) error {
-	s, err := j.tools.specOf(ctx, refOf(registry.Call{Tool: tool}))
+	s, err := j.tools.specs.Of(ctx, refOf(registry.Call{Tool: tool}))
 	if err != nil || s.Callback == nil {
 		return err
 	}

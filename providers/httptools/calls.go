@@ -29,7 +29,7 @@ func (t *Tools) Calls() Calls { return Calls{t} }
 // Call makes one request; its answer is the result, or says how to ask for it.
 func (c Calls) Call(ctx context.Context, call registry.Call) (registry.Result, error) {
 	t := c.tools
-	s, err := t.specOf(ctx, refOf(call))
+	s, err := t.specs.Of(ctx, refOf(call))
 	if err != nil {
 		return registry.Result{}, err
 	}

@@ -32,7 +32,7 @@ func (t *Tools) Jobs() Jobs { return Jobs{t} }
 // rather than made twice.
 func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, error) {
 	t := j.tools
-	s, err := t.specOf(ctx, refOf(call))
+	s, err := t.specs.Of(ctx, refOf(call))
 	if err != nil {
 		return registry.Ticket{}, err
 	}
@@ -146,7 +146,7 @@ func (o *order) later() map[string]any {
 }
 
 func (t *Tools) order(ctx context.Context, ticket registry.Ticket) (o order, err error) {
-	if o.spec, err = t.specOf(ctx, ticket.Extra[specKey]); err != nil {
+	if o.spec, err = t.specs.Of(ctx, ticket.Extra[specKey]); err != nil {
 		return o, err
 	}
 	o.began, err = time.Parse(time.RFC3339Nano, ticket.Extra[extraBegan])
@@ -265,7 +265,7 @@ func (j Jobs) progress(ctx context.Context, o order, a answer, at time.Time) (re
 // Find begins a run again where the service takes a repeated request for the first, which gives its id, and the run can be
 // stopped by that.
 func (j Jobs) Find(ctx context.Context, call registry.Call) (registry.Ticket, error) {
-	s, err := j.tools.specOf(ctx, refOf(call))
+	s, err := j.tools.specs.Of(ctx, refOf(call))
 	if err != nil {
 		return registry.Ticket{}, err
 	}

@@ -3,7 +3,6 @@ package httptools
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -63,11 +62,11 @@ type Report struct {
 
 // Tools is the loader of a folder's files, and runs what they describe. It is safe for concurrent use.
 type Tools struct {
-	cfg Config
+	cfg   Config
+	specs *upstream.Specs[spec]
 
 	mu       sync.Mutex
 	good     map[string][]registry.Tool // the last good tools by file
-	specs    map[registry.Media]spec    // by reference
 	accounts map[string]account         // by what tells them apart
 
 	refused upstream.Refused
@@ -85,7 +84,7 @@ func New(cfg Config) *Tools {
 		cfg.Lookup = os.LookupEnv
 	}
 	return &Tools{
-		cfg: cfg, good: map[string][]registry.Tool{}, specs: map[registry.Media]spec{}, accounts: map[string]account{},
+		cfg: cfg, good: map[string][]registry.Tool{}, specs: upstream.NewSpecs[spec](cfg.Store, maxFile), accounts: map[string]account{},
 		paced: cache.Cache[string, paced]{Life: pacedFor, Most: maxPaced},
 	}
 }
@@ -100,14 +99,14 @@ func (t *Tools) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the folder of tools: %w", err)
 	}
-	l := loading{tools: t, owner: map[string]string{}, good: map[string][]registry.Tool{}, fresh: map[registry.Media]spec{}}
+	l := loading{tools: t, owner: map[string]string{}, good: map[string][]registry.Tool{}}
 	for _, from := range sources {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		l.file(from)
 	}
-	if err := t.keep(ctx, l.fresh); err != nil {
+	if err := t.specs.Keep(ctx); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -145,13 +144,12 @@ type loading struct {
 	tools    *Tools
 	owner    map[string]string // of an id, the file
 	good     map[string][]registry.Tool
-	fresh    map[registry.Media]spec
 	problems registry.Problems
 }
 
 // file takes the tools of a file, or those that it had. An operator's own tool takes the place of a bundled one.
 func (l *loading) file(from source) {
-	tools, err := l.tools.load(from, l.fresh)
+	tools, err := l.tools.load(from)
 	if from.bundled {
 		tools = slices.DeleteFunc(tools, func(t registry.Tool) bool { return l.owner[t.ToolID] != "" })
 	}
@@ -225,8 +223,8 @@ func (t *Tools) sources(ctx context.Context) ([]source, error) {
 	return list, err
 }
 
-// load reads one file, and puts how its tools are called into fresh where that is not kept yet.
-func (t *Tools) load(from source, fresh map[registry.Media]spec) ([]registry.Tool, error) {
+// load reads one file, and notes how its tools are called.
+func (t *Tools) load(from source) ([]registry.Tool, error) {
 	f, err := from.files.Open(from.name)
 	if err != nil {
 		return nil, err
@@ -249,7 +247,7 @@ func (t *Tools) load(from source, fresh map[registry.Media]spec) ([]registry.Too
 		if missing != nil && !from.bundled {
 			return nil, missing
 		}
-		tool, err := t.tell(d, missing, fresh)
+		tool, err := t.tell(d, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -291,18 +289,17 @@ func labels(choices []registry.Choice, words map[string]map[string]string, langu
 }
 
 // tell gives the tool of a description, with its state.
-func (t *Tools) tell(d described, missing error, fresh map[registry.Media]spec) (registry.Tool, error) {
+func (t *Tools) tell(d described, missing error) (registry.Tool, error) {
 	tool := d.tool
 	if lacks := new(unsetError); errors.As(missing, lacks) {
 		tool.Visibility = registry.VisibilityInternal
 		tool.Status = registry.SayStatus(registry.StateUnavailable, said.OperatorMust.With("name", lacks.name))
 		return tool, nil
 	}
-	raw, err := json.Marshal(d.spec)
+	ref, err := t.specs.Note(d.spec)
 	if err != nil {
 		return tool, err
 	}
-	ref := registry.SpecRef(raw)
 	if tool.Metadata == nil {
 		tool.Metadata = map[string]any{}
 	}
@@ -311,56 +308,7 @@ func (t *Tools) tell(d described, missing error, fresh map[registry.Media]spec) 
 		tool.Status = registry.SayStatus(registry.StateUnavailable, err.Said)
 		tool.Status.Checked = true
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, known := t.specs[ref]; !known {
-		fresh[ref] = d.spec
-	}
 	return tool, nil
-}
-
-// keep stores how tools are called, all at once.
-func (t *Tools) keep(ctx context.Context, fresh map[registry.Media]spec) error {
-	if len(fresh) == 0 {
-		return nil
-	}
-	contents := make([][]byte, 0, len(fresh))
-	for _, s := range fresh {
-		raw, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		contents = append(contents, raw)
-	}
-	if _, err := t.cfg.Store.PutSpecs(ctx, contents); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	maps.Copy(t.specs, fresh)
-	return nil
-}
-
-// specOf finds how a tool is called, as it was when the tool was accepted.
-func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
-	t.mu.Lock()
-	s, known := t.specs[ref]
-	t.mu.Unlock()
-	if known {
-		return s, nil
-	}
-	body, _, err := t.cfg.Store.OpenMedia(ctx, ref)
-	if err != nil {
-		return spec{}, registry.Say(registry.CodeUnavailable, said.NoWay).Because(err)
-	}
-	defer body.Close()
-	if err := json.NewDecoder(io.LimitReader(body, maxFile)).Decode(&s); err != nil {
-		return spec{}, registry.Say(registry.CodeInternal, said.NoWayRead).Because(err)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.specs[ref] = s
-	return s, nil
 }
 
 // Ready says that nothing is known of how a tool is called.
@@ -374,7 +322,7 @@ func (t *Tools) ready(ctx context.Context, tool registry.Tool) error {
 	if ref == "" {
 		return registry.Say(registry.CodeUnavailable, said.CallUndescribed, "tool", tool.DisplayName)
 	}
-	s, err := t.specOf(ctx, ref)
+	s, err := t.specs.Of(ctx, ref)
 	if err != nil {
 		return err
 	}

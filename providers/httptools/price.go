@@ -226,7 +226,7 @@ func (s spec) cost(sc scope, r strategy.Reading, delivered int, docs ...any) str
 
 // quote is the price of a call before it is made, where the file says it.
 func (t *Tools) quote(ctx context.Context, call registry.Call) (registry.Price, error) {
-	s, err := t.specOf(ctx, refOf(call))
+	s, err := t.specs.Of(ctx, refOf(call))
 	if err != nil || s.Price == nil {
 		return registry.Price{}, err
 	}

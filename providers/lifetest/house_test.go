@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runner"
 	"github.com/signalbox/signalbox/runs/runstest"
+	"github.com/signalbox/signalbox/test/housetest"
 	"github.com/signalbox/signalbox/webhooks"
 )
 
@@ -104,8 +105,8 @@ func newHouse(t *testing.T, poll time.Duration, open func(now func() time.Time, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin(t, h.runs)
-	begin(t, inbox)
+	housetest.Begin(t, h.runs)
+	housetest.Begin(t, inbox)
 	return h
 }
 
@@ -117,23 +118,6 @@ func strategyOf(tool registry.Tool) (registry.WebhookConfig, bool) {
 }
 
 // begin starts what ends with the test.
-func begin(t *testing.T, part interface {
-	Start(context.Context) error
-	Stop(context.Context) error
-}) {
-	t.Helper()
-	if err := part.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if err := part.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 func (h *house) callback(ctx context.Context, service, runID, providerID string) (bool, error) {
 	err := h.runs.Callback(ctx, service, runID, providerID)
 	if errors.Is(err, runs.ErrNotFound) {

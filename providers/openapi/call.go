@@ -75,7 +75,7 @@ var _ registry.Caller = (*Tools)(nil)
 // Call makes the operation's request; its answer is the result.
 func (t *Tools) Call(ctx context.Context, call registry.Call) (registry.Result, error) {
 	ref, _ := call.Tool.Metadata[specKey].(string)
-	s, err := t.specOf(ctx, ref)
+	s, err := t.specs.Of(ctx, ref)
 	if err != nil {
 		return registry.Result{}, err
 	}

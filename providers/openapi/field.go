@@ -69,10 +69,8 @@ func mediaType(media string) registry.InputType {
 
 // isPlainList reports whether a list's values can be given one by one.
 func (b *builder) isPlainList(s *ordered.Object) bool {
-	for _, m := range []string{"minItems", "maxItems", "uniqueItems", "prefixItems", "contains"} {
-		if s.Has(m) {
-			return false
-		}
+	if slices.ContainsFunc([]string{"minItems", "maxItems", "uniqueItems", "prefixItems", "contains"}, s.Has) {
+		return false
 	}
 	item := b.doc.simple(s.Get("items"))
 	return fileType(item) != "" || slices.Contains([]string{"string", "number", "integer", "boolean"}, typeOf(item))

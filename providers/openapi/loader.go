@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -24,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -50,11 +50,11 @@ type Config struct {
 type Tools struct {
 	cfg     Config
 	clients clients
+	specs   *upstream.Specs[spec]
 
-	mu    sync.Mutex
-	good  map[string]reading // the last good one by source
-	specs map[registry.Media]spec
-	lint  []Finding
+	mu   sync.Mutex
+	good map[string]reading // the last good one by source
+	lint []Finding
 }
 
 // reading is what a document gave.
@@ -75,7 +75,7 @@ func New(cfg Config) *Tools {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	t := &Tools{cfg: cfg, good: map[string]reading{}, specs: map[registry.Media]spec{}}
+	t := &Tools{cfg: cfg, good: map[string]reading{}, specs: upstream.NewSpecs[spec](cfg.Store, maxDocument)}
 	t.clients = clients{cfg: cfg, known: map[string]*account{}}
 	return t
 }
@@ -444,51 +444,14 @@ func allowed(allow []string, id string) bool {
 
 // keep stores how tools are called, all at once, and names it in the tools.
 func (t *Tools) keep(ctx context.Context, built []*builder) error {
-	var contents [][]byte
-	fresh := map[registry.Media]spec{}
 	for _, b := range built {
-		raw, err := json.Marshal(b.spec)
+		ref, err := t.specs.Note(b.spec)
 		if err != nil {
 			return err
 		}
-		ref := registry.SpecRef(raw)
 		b.tool.Metadata[specKey] = ref
-		t.mu.Lock()
-		_, known := t.specs[ref]
-		t.mu.Unlock()
-		if !known {
-			contents, fresh[ref] = append(contents, raw), b.spec
-		}
 	}
-	if len(fresh) == 0 {
-		return nil
-	}
-	if _, err := t.cfg.Store.PutSpecs(ctx, contents); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	maps.Copy(t.specs, fresh)
-	return nil
-}
-
-// specOf finds how a tool is called, as it was when the tool was accepted.
-func (t *Tools) specOf(ctx context.Context, ref registry.Media) (spec, error) {
-	t.mu.Lock()
-	s, known := t.specs[ref]
-	t.mu.Unlock()
-	if known {
-		return s, nil
-	}
-	body, _, err := t.cfg.Store.OpenMedia(ctx, ref)
-	if err != nil {
-		return s, registry.Say(registry.CodeUnavailable, said.NoWay).Because(err)
-	}
-	defer body.Close()
-	if err := json.NewDecoder(io.LimitReader(body, maxDocument)).Decode(&s); err != nil {
-		return s, registry.Say(registry.CodeInternal, said.NoWayRead).Because(err)
-	}
-	return s, nil
+	return t.specs.Keep(ctx)
 }
 
 // Check reads one document and tells what is to be said about it, for people who write documents. Its tools
@@ -525,6 +488,6 @@ func (t *Tools) Ready(ctx context.Context, tool registry.Tool) error {
 	if ref == "" {
 		return registry.Say(registry.CodeUnavailable, said.CallUndocumented, "tool", tool.DisplayName)
 	}
-	_, err := t.specOf(ctx, ref)
+	_, err := t.specs.Of(ctx, ref)
 	return err
 }

@@ -41,10 +41,7 @@ func (s store) all(ctx context.Context) ([]kept, error) {
 	if s.pool == nil {
 		return nil, nil
 	}
-	rows, err := s.pool.Query(ctx, selectEntries+` ORDER BY key COLLATE "C"`)
-	if err != nil {
-		return nil, fmt.Errorf("read the registered tools: %w", err)
-	}
+	rows, _ := s.pool.Query(ctx, selectEntries+` ORDER BY key COLLATE "C"`)
 	list, err := pgx.CollectRows(rows, s.scan)
 	if err != nil {
 		return nil, fmt.Errorf("read the registered tools: %w", err)

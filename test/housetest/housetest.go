@@ -22,20 +22,29 @@ import (
 func Runs(t testing.TB, cfg runs.Config) *runner.Service {
 	t.Helper()
 	service, err := runner.New(cfg)
-	if err == nil {
-		err = service.Start(t.Context())
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	Begin(t, service)
+	return service
+}
+
+// Begin starts a part of a house, which is stopped with the test.
+func Begin(t testing.TB, part interface {
+	Start(context.Context) error
+	Stop(context.Context) error
+}) {
+	t.Helper()
+	if err := part.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		if err := service.Stop(ctx); err != nil {
+		if err := part.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	return service
 }
 
 // Welcome gives each new account a wallet with credit, for OnCreate of users.Config.

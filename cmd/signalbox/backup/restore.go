@@ -113,13 +113,10 @@ func load(ctx context.Context, tx pgx.Tx, h House, m Manifest, dir string) error
 
 // dropKeys drops all foreign keys and returns the statements that make them again.
 func dropKeys(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 		SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
 			format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
 		FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname, conrelid`)
-	if err != nil {
-		return nil, err
-	}
 	pairs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Drop, Add string }])
 	if err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package node
 
-import "github.com/signalbox/signalbox/comfy/cpu/pyval"
+import (
+	"maps"
+
+	"github.com/signalbox/signalbox/comfy/cpu/pyval"
+)
 
 // Spec declares a class as /object_info describes it.
 type Spec struct {
@@ -176,9 +180,7 @@ func Match(name, templateID, allowed string) Input {
 // With sets an option as /object_info shows it.
 func (in Input) With(key string, value any) Input {
 	attrs := make(map[string]any, len(in.Attrs)+1)
-	for k, v := range in.Attrs {
-		attrs[k] = v
-	}
+	maps.Copy(attrs, in.Attrs)
 	attrs[key] = value
 	in.Attrs = attrs
 	return in

@@ -1,19 +1,19 @@
 // Package nodes holds the node classes of the CPU engine.
 package nodes
 
-import "github.com/signalbox/signalbox/comfy/cpu/node"
+import (
+	"slices"
+
+	"github.com/signalbox/signalbox/comfy/cpu/node"
+)
 
 // All is the one list of every class the engine knows.
 func All() []node.Node {
-	groups := [][]node.Node{
-		imageNodes(),
+	return slices.Concat(
+		imageLoadNodes(), imageSaveNodes(), imagePreviewNodes(), imageMakeNodes(), imageScaleNodes(), imageCropNodes(), imageTurnNodes(), imageFilterNodes(),
+		imageColorNodes(), imageBatchNodes(), imageTileNodes(), imageDatasetNodes(), imageCompositeNodes(), imageBoxNodes(), maskNodes(), maskEditNodes(),
 		audioNodes(), socketNodes(), latentNodes(),
-		primitiveNodes(), textNodes(), textDatasetNodes(), textPreviewNodes(),
+		primitiveNodes(), textNodes(), regexNodes(), textDatasetNodes(), textPreviewNodes(),
 		logicNodes(), numberNodes(), listNodes(),
-	}
-	var all []node.Node
-	for _, group := range groups {
-		all = append(all, group...)
-	}
-	return all
+	)
 }

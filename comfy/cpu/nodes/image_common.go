@@ -9,19 +9,6 @@ import (
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
-// imageNodes lists every class that works on images and masks.
-func imageNodes() []node.Node {
-	groups := [][]node.Node{
-		imageLoadNodes(), imageSaveNodes(), imagePreviewNodes(), imageMakeNodes(), imageScaleNodes(), imageCropNodes(), imageTurnNodes(), imageFilterNodes(),
-		imageColorNodes(), imageBatchNodes(), imageTileNodes(), imageDatasetNodes(), imageCompositeNodes(), imageBoxNodes(), maskNodes(), maskEditNodes(),
-	}
-	var all []node.Node
-	for _, group := range groups {
-		all = append(all, group...)
-	}
-	return all
-}
-
 type runFunc = func(context.Context, *node.Call) (*node.Result, error)
 
 // toImage is the run function of a node with one IMAGE output.

@@ -69,7 +69,7 @@ func (f folders) writePicture(t *testing.T, name string, m *tensor.Image) {
 }
 
 func runClass(ctx context.Context, f folders, class string, values map[string]any) (*node.Result, error) {
-	for _, n := range imageNodes() {
+	for _, n := range All() {
 		if n.Spec.Class == class {
 			return n.Run(ctx, node.NewCall(&n.Spec, f.Files, values))
 		}
@@ -227,7 +227,7 @@ func TestSizesOfNodesAreBounded(t *testing.T) {
 		"ImageMergeTileList":        {"image_list": []any{m}, "final_width": []any{int64(32768)}, "final_height": []any{int64(32768)}, "overlap": []any{int64(0)}},
 		"ImageGrid":                 {"images": []any{m}, "columns": []any{int64(20)}, "cell_width": []any{int64(2048)}, "cell_height": []any{int64(2048)}, "padding": []any{int64(0)}},
 	} {
-		for _, n := range imageNodes() {
+		for _, n := range All() {
 			if n.Spec.Class != class {
 				continue
 			}

@@ -34,7 +34,7 @@ var (
 )
 
 func textNodes() []node.Node {
-	list := []node.Node{
+	return []node.Node{
 		textFunc(stringSpec("StringConcatenate", "Concatenate Text", textOut,
 			[]string{"concatenate", "text concat", "join text", "merge text", "combine strings", "string concat", "append text", "combine text"},
 			node.Text("string_a"), node.Text("string_b"), node.String("delimiter").Default("")),
@@ -88,7 +88,6 @@ func textNodes() []node.Node {
 			func(c *node.Call) (any, error) { return jsonMember(c.Text("json_string"), c.Text("key")), nil }),
 		formatNode(),
 	}
-	return append(list, regexNodes()...)
 }
 
 // maxText bounds the bytes of a text that a node makes: a few nodes can double a text many times over.

@@ -25,6 +25,7 @@ func regexFlags() []node.Input {
 	}
 }
 
+// regexNodes search texts by regular expressions.
 func regexNodes() []node.Node {
 	inputs := func(more ...node.Input) []node.Input {
 		return append([]node.Input{node.Text("string"), node.Text("regex_pattern")}, more...)

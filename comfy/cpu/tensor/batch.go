@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Concat joins batches whose pictures have equal sizes and channels.
-func Concat(parts []*Image) (*Image, error) {
+// concat joins batches whose pictures have equal sizes and channels.
+func concat(parts []*Image) (*Image, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("cannot make a batch of no pictures")
 	}
@@ -47,7 +47,7 @@ func Batch(parts []*Image) (*Image, error) {
 		}
 		fitted[i] = p
 	}
-	return Concat(fitted)
+	return concat(fitted)
 }
 
 // BatchMasks joins masks of any size: all get the size of the first.
@@ -72,7 +72,7 @@ func Rebatch(parts []*Image, n int) ([]*Image, error) {
 	}
 	var out []*Image
 	for from := 0; from < len(all); from += n {
-		batch, err := Concat(all[from:min(from+n, len(all))])
+		batch, err := concat(all[from:min(from+n, len(all))])
 		if err != nil {
 			return nil, err
 		}
@@ -263,7 +263,7 @@ func equalBatches(a, b *Image) (*Image, *Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Concat([]*Image{m, last})
+		return concat([]*Image{m, last})
 	}
 	a, errA := grow(a)
 	b, errB := grow(b)
@@ -284,10 +284,10 @@ func matchEdge(a, b *Image, across bool) (*Image, error) {
 func padEqual(a, b *Image, across bool, value float32) (*Image, *Image, error) {
 	grow := func(m, other *Image) (*Image, error) {
 		if missing := other.H - m.H; across && missing > 0 {
-			return Pad(m, Edges{Top: missing / 2, Bottom: missing - missing/2}, value)
+			return pad(m, Edges{Top: missing / 2, Bottom: missing - missing/2}, value)
 		}
 		if missing := other.W - m.W; !across && missing > 0 {
-			return Pad(m, Edges{Left: missing / 2, Right: missing - missing/2}, value)
+			return pad(m, Edges{Left: missing / 2, Right: missing - missing/2}, value)
 		}
 		return m, nil
 	}

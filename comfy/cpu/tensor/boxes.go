@@ -30,7 +30,7 @@ func CropBoxes(m *Image, boxes [][]Rect, w, h, padding int, keep bool) (*Image, 
 	if len(crops) == 0 {
 		return m, nil
 	}
-	return Concat(crops)
+	return concat(crops)
 }
 
 func cropScaled(m *Image, area Box, w, h int, keep bool) (*Image, error) {
@@ -47,7 +47,7 @@ func cropScaled(m *Image, area Box, w, h int, keep bool) (*Image, error) {
 		return nil, err
 	}
 	x, y := (w-inner.W)/2, (h-inner.H)/2
-	return Pad(inner, Edges{Left: x, Top: y, Right: w - inner.W - x, Bottom: h - inner.H - y}, 0)
+	return pad(inner, Edges{Left: x, Top: y, Right: w - inner.W - x, Bottom: h - inner.H - y}, 0)
 }
 
 func union(list []Rect) Box {

@@ -60,7 +60,7 @@ func overlay(out, source *Image, weights []float32, b, x, y int) {
 
 // fitMask scales a mask to the pictures and gives it as many planes.
 func fitMask(mask *Mask, m *Image) (*Mask, error) {
-	mask, err := ResizeMask(mask, m.W, m.H, Bilinear)
+	mask, err := resizeMask(mask, m.W, m.H, Bilinear)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func JoinAlpha(m *Image, alpha *Mask) (*Image, error) {
 	if err := errors.Join(errImage, errMask); err != nil {
 		return nil, err
 	}
-	alpha, err := ResizeMask(alpha, m.W, m.H, Bilinear)
+	alpha, err := resizeMask(alpha, m.W, m.H, Bilinear)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func TestRandomNumbersOfOthers(t *testing.T) {
 		16: {-1.1258, -1.1524, -0.2506, -0.4339},
 	} {
 		t.Run(fmt.Sprintf("torch.manual_seed(0); torch.randn(%d)", n), func(t *testing.T) {
-			got := TorchNormal(0, n)
+			got := torchNormal(0, n)
 			for i, v := range want {
 				if math.Abs(float64(got[i]-v)) > 1e-4 {
 					t.Fatalf("value %d is %v, want %v", i, got[i], v)

@@ -52,8 +52,8 @@ func paste(dst, src *Image, x, y int) {
 // Edges are widths in pixels of the four sides.
 type Edges struct{ Left, Top, Right, Bottom int }
 
-// Pad adds pixels of one value on all channels around each picture.
-func Pad(m *Image, e Edges, value float32) (*Image, error) {
+// pad adds pixels of one value on all channels around each picture.
+func pad(m *Image, e Edges, value float32) (*Image, error) {
 	if e.Left|e.Top|e.Right|e.Bottom < 0 {
 		return nil, fmt.Errorf("cannot pad a picture by a negative width: %+v", e)
 	}
@@ -78,7 +78,7 @@ func fill(pix []float32, value float32) {
 // 0 on the old ones, with a quadratic slope of feather pixels inside the padded sides. A slope that would fill the
 // picture is left out.
 func PadForOutpaint(m *Image, e Edges, feather int) (*Image, *Mask, error) {
-	out, err := Pad(m, e, 0.5)
+	out, err := pad(m, e, 0.5)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +130,7 @@ func FitPad(m *Image, w, h int, value float32, method Method) (*Image, error) {
 		return nil, err
 	}
 	x, y := (w-inner.W)/2, (h-inner.H)/2
-	return Pad(inner, Edges{Left: x, Top: y, Right: w - inner.W - x, Bottom: h - inner.H - y}, value)
+	return pad(inner, Edges{Left: x, Top: y, Right: w - inner.W - x, Bottom: h - inner.H - y}, value)
 }
 
 // FlipVertical turns each picture upside down.

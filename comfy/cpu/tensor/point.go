@@ -38,7 +38,7 @@ func Normalize(m *Image, mean, std float64) *Image {
 func AddNoise(m *Image, seed uint64, strength float64) *Image {
 	s := float32(strength)
 	out := m.Like()
-	for i, n := range TorchNormal(seed, len(m.Pix)) {
+	for i, n := range torchNormal(seed, len(m.Pix)) {
 		out.Pix[i] = clamp01(m.Pix[i] + float32(s*n))
 	}
 	return out

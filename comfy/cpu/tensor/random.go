@@ -71,8 +71,8 @@ func (t *twister) float64() float64 {
 	return float64((hi<<32|lo)&(1<<53-1)) / (1 << 53)
 }
 
-// TorchNormal gives the first n values of torch.randn on the CPU after torch.manual_seed(seed).
-func TorchNormal(seed uint64, n int) []float32 {
+// torchNormal gives the first n values of torch.randn on the CPU after torch.manual_seed(seed).
+func torchNormal(seed uint64, n int) []float32 {
 	t := newTwister(uint32(seed))
 	if n < 16 {
 		return t.fewNormals(n)

@@ -56,8 +56,8 @@ func resize(m *Image, w, h int, method Method, cut bool) (*Image, error) {
 	return out, nil
 }
 
-// ResizeMask is Resize for masks.
-func ResizeMask(m *Mask, w, h int, method Method) (*Mask, error) {
+// resizeMask is Resize for masks.
+func resizeMask(m *Mask, w, h int, method Method) (*Mask, error) {
 	out, err := Resize(m.Plane(), w, h, method)
 	if err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func ResizeMask(m *Mask, w, h int, method Method) (*Mask, error) {
 	return planeMask(out), nil
 }
 
-// CropToAspect cuts equal strips from both sides so that the picture has the aspect of w x h, up to rounding.
-func CropToAspect(m *Image, w, h int) (*Image, error) {
+// cropToAspect cuts equal strips from both sides so that the picture has the aspect of w x h, up to rounding.
+func cropToAspect(m *Image, w, h int) (*Image, error) {
 	if w <= 0 || h <= 0 || m.W <= 0 || m.H <= 0 {
 		return nil, fmt.Errorf("cannot crop a picture of %d x %d to the shape of %d x %d: both sizes must be at least 1", m.W, m.H, w, h)
 	}
@@ -80,9 +80,9 @@ func CropToAspect(m *Image, w, h int) (*Image, error) {
 	return Crop(m, x, y, m.W-2*x, m.H-2*y), nil
 }
 
-// CropResize is CropToAspect and then Resize.
+// CropResize is cropToAspect and then Resize.
 func CropResize(m *Image, w, h int, method Method) (*Image, error) {
-	cut, err := CropToAspect(m, w, h)
+	cut, err := cropToAspect(m, w, h)
 	if err != nil {
 		return nil, err
 	}

@@ -400,8 +400,8 @@ func TestMethods(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if got := press.Answer(ctx).Text; UTF16Len(got) != 200 {
-			t.Errorf("the answer has %d characters", UTF16Len(got))
+		if got := press.Answer(ctx).Text; utf16Len(got) != 200 {
+			t.Errorf("the answer has %d characters", utf16Len(got))
 		}
 		if list := w.ann.Menu(w.chat); len(list) != 1 || list[0].Command != "flux" || list[0].Description != "make a picture" {
 			t.Errorf("the commands are %v", list)

@@ -2,11 +2,8 @@ package botapi
 
 import "context"
 
-// Limits of answers to inline queries.
-const (
-	MaxInlineResults = 50
-	MaxInlineSeconds = 86400 // that an answer may be kept by the service
-)
+// MaxInlineResults bounds the results of an answer to an inline query.
+const MaxInlineResults = 50
 
 // InlineQuery is what somebody types after the bot's name in any chat.
 type InlineQuery struct {

@@ -22,8 +22,8 @@ var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"
 // EscapeHTML makes text safe inside HTML markup, attributes included.
 func EscapeHTML(text string) string { return htmlEscaper.Replace(text) }
 
-// UTF16Len counts UTF-16 code units, the unit of the service's limits and offsets.
-func UTF16Len(s string) int {
+// utf16Len counts UTF-16 code units, the unit of the service's limits and offsets.
+func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
 		n += max(1, utf16.RuneLen(r)) // a broken byte counts as its replacement
@@ -33,7 +33,7 @@ func UTF16Len(s string) int {
 
 // Truncate shortens text to at most limit UTF-16 code units, ending in an ellipsis where it was cut.
 func Truncate(text string, limit int) string {
-	if UTF16Len(text) <= limit {
+	if utf16Len(text) <= limit {
 		return text
 	}
 	return strings.TrimRight(text[:fitting(text, limit-1)], " \n\r\t") + "…"
@@ -48,7 +48,7 @@ func fitting(text string, limit int) int {
 	for rest := text; rest != ""; {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		n := UTF16Len(cluster)
+		n := utf16Len(cluster)
 		if used+n > limit {
 			if pos == 0 {
 				return fittingRunes(cluster, limit)

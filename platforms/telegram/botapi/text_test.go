@@ -34,7 +34,7 @@ func FuzzTruncate(f *testing.F) {
 		if limit < 2 || limit > 5000 {
 			t.Skip()
 		}
-		if n := UTF16Len(Truncate(text, limit)); n > limit {
+		if n := utf16Len(Truncate(text, limit)); n > limit {
 			t.Errorf("%d units, limit %d", n, limit)
 		}
 	})

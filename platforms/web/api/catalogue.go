@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -95,9 +96,7 @@ func (a *catalogueAPI) get(w http.ResponseWriter, r *http.Request, who users.Acc
 func (a *catalogueAPI) status(w http.ResponseWriter, _ *http.Request, _ users.Account) error {
 	body := map[string]any{"version": a.cfg.Version, "loaders": a.cfg.Registry.Status()}
 	if a.cfg.Status != nil {
-		for k, v := range a.cfg.Status() {
-			body[k] = v
-		}
+		maps.Copy(body, a.cfg.Status())
 	}
 	door.WriteJSON(w, http.StatusOK, body)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/signalbox/signalbox/internal/i18n"
@@ -289,9 +290,7 @@ func formKey(r *http.Request) string {
 func optionsOf(v request.Values) map[string]any {
 	options := map[string]any{}
 	for _, from := range []runs.Source{runs.FromArgument, runs.FromAttachment} {
-		for name, value := range v[from] {
-			options[name] = value
-		}
+		maps.Copy(options, v[from])
 	}
 	return options
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"strconv"
@@ -182,9 +183,7 @@ func (s server) readFile(w http.ResponseWriter, in *request) error {
 
 // use calls a tool with what the body says and more.
 func (s server) use(in request, tool string, more map[string]any) (any, error) {
-	for name, value := range more {
-		in.body[name] = value
-	}
+	maps.Copy(in.body, more)
 	seen := strings.Trim(in.Header.Get("If-Match"), `"`)
 	answer, err := in.site.UseAt(in.Context(), in.account, tool, in.body, s.Media, seen)
 	var refused *registry.Error

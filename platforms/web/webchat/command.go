@@ -68,7 +68,7 @@ func (v *visit) optionsOf(c pages.ChatCommand) (map[string]any, []media, error) 
 			return nil, gone
 		}
 		content.Close()
-		files = append(files, media{Ref: ref, Name: info.Name, MIMEType: info.MIMEType, Bytes: info.Bytes, Width: info.Width, Height: info.Height, Kind: kindOf(info.MIMEType)})
+		files = append(files, media{Ref: ref, Name: info.Name, MIMEType: info.MIMEType, Bytes: info.Bytes, Width: info.Width, Height: info.Height, Kind: chat.KindOf(info.MIMEType)})
 		return fmt.Sprintf("attachment:%d", len(files)-1), nil
 	}
 	for _, f := range c.Tool.InputSchema.Ordered() {

@@ -72,28 +72,10 @@ func (v *visit) uploads() ([]media, error) {
 		if err := v.store(v.r.Context(), &m, func(context.Context) (io.ReadCloser, error) { return openUpload(h) }, put); err != nil {
 			return nil, err
 		}
-		m.Kind = kindOf(m.MIMEType)
+		m.Kind = chat.KindOf(m.MIMEType)
 		files = append(files, m)
 	}
 	return files, nil
 }
 
 func openUpload(h *multipart.FileHeader) (io.ReadCloser, error) { return h.Open() }
-
-// kindOf is how a file of that type is shown.
-func kindOf(mimeType string) chat.MediaKind {
-	kind, _, _ := strings.Cut(mimeType, "/")
-	switch {
-	case mimeType == "image/gif":
-		return chat.KindAnimation
-	case mimeType == "image/svg+xml":
-		return chat.KindDocument
-	case kind == "image":
-		return chat.KindPhoto
-	case kind == "video":
-		return chat.KindVideo
-	case kind == "audio":
-		return chat.KindAudio
-	}
-	return chat.KindDocument
-}

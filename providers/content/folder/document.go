@@ -69,8 +69,8 @@ func parse(file string, content []byte, collections []string) (document, error) 
 	if !utf8.Valid(content) {
 		return d, faultAt(1+bytes.Count(content[:firstInvalid(content)], []byte("\n")), "it is no text in UTF-8")
 	}
-	if at := bytes.IndexByte(content, 0); at >= 0 {
-		return d, faultAt(1+bytes.Count(content[:at], []byte("\n")), "it has a zero byte: it is no text")
+	if before, _, ok := bytes.Cut(content, []byte{0}); ok {
+		return d, faultAt(1+bytes.Count(before, []byte("\n")), "it has a zero byte: it is no text")
 	}
 	head, err := d.cut(string(content))
 	if err != nil {

@@ -76,10 +76,7 @@ type querier interface {
 
 // list collects rows by the names of their columns.
 func list[T any](ctx context.Context, q querier, sql string, args ...any) ([]T, error) {
-	rows, err := q.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := q.Query(ctx, sql, args...)
 	return pgx.CollectRows(rows, pgx.RowToStructByNameLax[T])
 }
 
@@ -98,10 +95,7 @@ func first[T any](ctx context.Context, q querier, sql string, args ...any) (T, e
 
 // texts collects rows of one text.
 func texts(ctx context.Context, q querier, sql string, args ...any) ([]string, error) {
-	rows, err := q.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := q.Query(ctx, sql, args...)
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
