@@ -93,10 +93,13 @@ func (q *Queue) Run(ctx context.Context, stop <-chan struct{}) {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for {
-		pause := q.cfg.Poll
+		var pause time.Duration
 		err := q.freeDoubtful(ctx)
 		if err == nil {
 			pause, err = q.claim(ctx)
+		}
+		if err != nil {
+			pause = min(tryAgain, q.cfg.Poll)
 		}
 		next.Reset(pause)
 		if q.doubt = err != nil; err != nil && ctx.Err() == nil {
@@ -131,7 +134,7 @@ func (q *Queue) claim(ctx context.Context) (pause time.Duration, err error) {
 	})
 	batch.Queue(`SELECT min(next_at) FROM `+q.cfg.Table+` WHERE claimed_by IS NULL AND next_at > $1`, now).QueryRow(func(row pgx.Row) error { return row.Scan(&due) })
 	if err := q.cfg.Pool.SendBatch(ctx, batch).Close(); err != nil {
-		return q.cfg.Poll, err
+		return 0, err
 	}
 	for _, item := range items {
 		q.enter(item.Key)
@@ -221,14 +224,14 @@ func (q *Queue) settle(ctx context.Context, key string, claimant *string, next N
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(settleAgain):
+		case <-time.After(tryAgain):
 		}
 	}
 }
 
 const (
 	settleWithin = 5 * time.Second        // bounds one try to note what became of a row
-	settleAgain  = 500 * time.Millisecond // passes before the next
+	tryAgain     = 500 * time.Millisecond // passes before the next, and after a look that failed
 )
 
 // Release frees what a process had claimed, for others to take at once; it counts as no try.
