@@ -63,7 +63,7 @@ type Config struct {
 	Now     func() time.Time      // nil: time.Now
 
 	Places      int           // missions under way at a time in this process; 0: 256
-	Poll        time.Duration // how often the queue is looked at; 0: 500 ms
+	Poll        time.Duration // how often the queue is looked at; 0: 2 s
 	LookEvery   time.Duration // how often processes that are gone, and what nobody confirmed, are looked for; 0: 3 s
 	UndoTimeout time.Duration // of one attempt to take a leg back; 0: 1 minute, or less where its tool says so
 }

@@ -53,6 +53,41 @@ func (s *Credentials) KeyOf(ctx context.Context, plaintext string) (account Acco
 	return account, key, nil
 }
 
+// Holder is an API key, as KeyOf gives it, with the account behind it.
+type Holder struct {
+	Account Account
+	Key     Key
+}
+
+// KeysOf gives those of the API keys that are there, by their ids, as KeyOf does, and notes their use.
+func (s *Credentials) KeysOf(ctx context.Context, ids []int64) (map[int64]Holder, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+accountColumns+`, k.id, k.spend_limit, k.agent, coalesce(k.last_used_at > now() - interval '1 minute', false)
+		FROM user_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ANY ($1)`, ids)
+	holders := make(map[int64]Holder, len(ids))
+	var unnoted []int64
+	if err == nil {
+		var h Holder
+		var noted bool
+		_, err = pgx.ForEachRow(rows, []any{&h.Account.ID, &h.Account.DisplayName, &h.Account.Language, &h.Account.Operator, &h.Account.CreatedAt,
+			&h.Key.ID, &h.Key.SpendLimit, &h.Key.Agent, &noted}, func() error {
+			holders[h.Key.ID] = h
+			if !noted {
+				unnoted = append(unnoted, h.Key.ID)
+			}
+			return nil
+		})
+	}
+	if err == nil && len(unnoted) > 0 { // who holds one of the rows notes the same
+		_, err = s.pool.Exec(ctx, `
+			UPDATE user_keys SET last_used_at = now() WHERE id IN (SELECT id FROM user_keys WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED)`, unnoted)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("API keys: %w", err)
+	}
+	return holders, nil
+}
+
 // hintLength is how much of a key is shown in lists: enough to tell it from others, too little to guess it.
 const hintLength = len(keyPrefix) + 4
 

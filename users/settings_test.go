@@ -232,6 +232,9 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	if _, key, err := s.KeyOf(ctx, used); err != nil || key.SpendLimit != 7 || key.ID != keys[1].ID {
 		t.Errorf("got %+v, %v", key, err)
 	}
+	if found, err := s.KeysOf(ctx, []int64{keys[1].ID, 0}); err != nil || len(found) != 1 || found[keys[1].ID].Account != ann || found[keys[1].ID].Key.SpendLimit != 7 {
+		t.Errorf("got %+v, %v", found, err)
+	}
 	if err := s.RevokeKey(ctx, bob.ID, keys[1].ID, ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("somebody else's key: %v", err)
 	}
@@ -240,5 +243,8 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	}
 	if _, _, err := s.KeyOf(ctx, used); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a revoked key opens: %v", err)
+	}
+	if found, err := s.KeysOf(ctx, []int64{keys[1].ID}); err != nil || len(found) != 0 {
+		t.Errorf("a revoked key is there: %+v, %v", found, err)
 	}
 }

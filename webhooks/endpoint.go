@@ -71,6 +71,7 @@ func (o *Outbox) Create(ctx context.Context, e Endpoint) (made Endpoint, secret 
 	if tag.RowsAffected() == 0 {
 		return Endpoint{}, "", registry.Errorf(registry.CodeInvalidInput, "there are %d endpoints already; delete one first", maxEndpoints)
 	}
+	o.look() // more often from now on
 	return e, secret, nil
 }
 

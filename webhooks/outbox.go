@@ -35,7 +35,7 @@ type OutboxConfig struct {
 	Metrics prometheus.Registerer // nil: not exported
 	Now     func() time.Time      // nil: time.Now
 	Random  io.Reader             // of secrets; nil: the system's cryptographic source
-	Poll    time.Duration         // how often it looks for messages; 0: 250 ms
+	Poll    time.Duration         // how often it looks for messages while anybody has an endpoint; 0: 250 ms
 }
 
 const (
@@ -43,6 +43,7 @@ const (
 	perEndpoint     = 8               // messages of one endpoint at a time
 	sendFor         = 2 * SendTimeout // what a process that is gone was at is sent by another after that
 	keepMessages    = 30 * 24 * time.Hour
+	restEvery       = 2 * time.Second // a look where nobody has an endpoint
 )
 
 // Outbox sends programs of our users the states of their runs, signed by Standard Webhooks. Any number of processes
@@ -51,6 +52,8 @@ type Outbox struct {
 	cfg  OutboxConfig
 	seal seal.Sealer
 	sent *prometheus.CounterVec
+
+	hasEndpoints bool // somebody had one at the last look
 
 	mu   sync.Mutex
 	busy map[string]bool // endpoints that are being sent to by this process
@@ -118,11 +121,12 @@ func (o *Outbox) Stop(context.Context) error {
 }
 
 func (o *Outbox) sendAll(ctx context.Context) {
-	tick := time.NewTicker(o.cfg.Poll)
-	defer tick.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	var pruned time.Time
 	for ctx.Err() == nil {
 		err := o.sendDue(ctx)
+		next.Reset(o.pause())
 		if now := o.cfg.Now(); err == nil && now.Sub(pruned) > pruneEvery {
 			pruned, err = now, o.prune(ctx)
 		}
@@ -132,9 +136,17 @@ func (o *Outbox) sendAll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-o.wake:
-		case <-tick.C:
+		case <-next.C:
 		}
 	}
+}
+
+// pause is how long it takes until the next look.
+func (o *Outbox) pause() time.Duration {
+	if o.hasEndpoints {
+		return o.cfg.Poll
+	}
+	return max(o.cfg.Poll, restEvery)
 }
 
 // look makes the outbox look for messages now.
@@ -159,8 +171,10 @@ type message struct {
 // sendDue claims messages that are due, a few of each endpoint, and sends them, each endpoint's beside all others': one
 // that does not answer holds up nobody else.
 func (o *Outbox) sendDue(ctx context.Context) error {
-	now := o.cfg.Now()
-	rows, _ := o.cfg.Pool.Query(ctx, `
+	var claimed []message
+	now, batch := o.cfg.Now(), &pgx.Batch{}
+	batch.Queue(`SELECT EXISTS (SELECT FROM webhook_endpoints WHERE disabled_at IS NULL)`).QueryRow(func(row pgx.Row) error { return row.Scan(&o.hasEndpoints) })
+	batch.Queue(`
 		UPDATE webhook_messages SET next_at = $2, attempts = attempts + 1
 		WHERE id = ANY (ARRAY(
 			SELECT m.id FROM webhook_endpoints e CROSS JOIN LATERAL (
@@ -171,9 +185,11 @@ func (o *Outbox) sendDue(ctx context.Context) error {
 				ORDER BY p.next_at, p.sequence LIMIT $4 FOR UPDATE SKIP LOCKED) m
 			WHERE e.disabled_at IS NULL AND e.pause_until <= $1 AND e.id <> ALL ($3::uuid[]) LIMIT $5))
 		RETURNING id, endpoint_id, type, subject, sequence, convert_to(data::text, 'UTF8'), payload, attempts, created_at, next_at`,
-		now, now.Add(sendFor), o.busyNow(), perEndpoint, o.room()*perEndpoint)
-	claimed, err := pgx.CollectRows(rows, pgx.RowToStructByPos[message])
-	if err != nil {
+		now, now.Add(sendFor), o.busyNow(), perEndpoint, o.room()*perEndpoint).Query(func(rows pgx.Rows) (err error) {
+		claimed, err = pgx.CollectRows(rows, pgx.RowToStructByPos[message])
+		return err
+	})
+	if err := o.cfg.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("claim messages: %w", err)
 	}
 	queues := map[uuid.UUID][]message{}

@@ -131,6 +131,23 @@ func TestQueue(t *testing.T) {
 			t.Errorf("the tries before were %v", tries)
 		}
 	})
+	t.Run("what is due later is looked for then, also when another process put it there", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t)
+		q := o.queue("a", func(_ context.Context, item Item) Next {
+			if item.Tries == 0 {
+				return Next{After: 20 * time.Millisecond}
+			}
+			return Next{}
+		})
+		q.cfg.Poll = time.Hour
+		o.add(t, q, 2)
+		if _, err := o.pool.Exec(t.Context(), `UPDATE work SET next_at = clock_timestamp() + interval '50 milliseconds'`); err != nil {
+			t.Fatal(err)
+		}
+		run(t, q)
+		o.until(t, "all is done", empty)
+	})
 	t.Run("what waits is due now when it is added again, what is under work stays as it is", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t)

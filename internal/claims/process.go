@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -167,12 +168,13 @@ type peer struct {
 	ID       string
 	Since    time.Time
 	WasFound bool // gone, and released for the first time
+	IsGone   bool // its lock is free
 }
 
 // TakeOver releases what processes that are gone had claimed. That a process is gone is seen by its lock being free. At the first
 // call that is enough; later it has to be free twice, since a process whose connection broke takes it again in a moment.
 func (p *Process) TakeOver(ctx context.Context) (died []Died, err error) {
-	rows, _ := p.cfg.Pool.Query(ctx, `SELECT id, started_at, gone_at IS NOT NULL FROM `+p.cfg.Table+`
+	rows, _ := p.cfg.Pool.Query(ctx, `SELECT id, started_at, gone_at IS NOT NULL, pg_try_advisory_xact_lock(`+strings.Replace(p.cfg.Lock, "$1", "id", 1)+`) FROM `+p.cfg.Table+`
 		WHERE id <> $1 AND (gone_at IS NULL OR gone_at < now() - $2::interval)`, p.cfg.ID, secondLook)
 	peers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[peer])
 	if err != nil {
@@ -180,10 +182,11 @@ func (p *Process) TakeOver(ctx context.Context) (died []Died, err error) {
 	}
 	missed := make(map[string]bool)
 	for _, other := range peers {
+		if !other.IsGone {
+			continue
+		}
 		if p.missed != nil && !p.missed[other.ID] && !other.WasFound {
-			if missed[other.ID], err = p.isGone(ctx, p.cfg.Pool, other.ID); err != nil {
-				return died, err
-			}
+			missed[other.ID] = true
 			continue
 		}
 		freed, gone, err := p.takeOver(ctx, other)
@@ -198,14 +201,9 @@ func (p *Process) TakeOver(ctx context.Context) (died []Died, err error) {
 	return died, nil
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-// isGone reports whether the lock of a process is free. It is held until the transaction ends.
-func (p *Process) isGone(ctx context.Context, q querier, id string) (gone bool, err error) {
-	if err := q.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(`+p.cfg.Lock+`)`, id).Scan(&gone); err != nil {
+// isGone reports whether the lock of a process is free, which this one holds then until the transaction ends.
+func (p *Process) isGone(ctx context.Context, tx pgx.Tx, id string) (gone bool, err error) {
+	if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(`+p.cfg.Lock+`)`, id).Scan(&gone); err != nil {
 		return false, fmt.Errorf("look for the sign of life of process %s: %w", id, err)
 	}
 	return gone, nil

@@ -25,7 +25,7 @@ type QueueConfig struct {
 	Table, Key string
 	Process    string        // in whose name rows are claimed; see Process
 	Places     int           // rows worked on at a time
-	Poll       time.Duration // how often the table is looked at, should no news of it come; 0: 500 ms
+	Poll       time.Duration // how often the table is looked at, should no news of it come; 0: 2 s. What is due sooner is looked for then.
 	// Work does what a row is for, and says what becomes of the row. ctx ends when the time for a stop in good order is over.
 	Work func(ctx context.Context, item Item) Next
 }
@@ -58,7 +58,7 @@ type Queue struct {
 // NewQueue makes a Queue; Run works it off.
 func NewQueue(cfg QueueConfig) *Queue {
 	if cfg.Poll <= 0 {
-		cfg.Poll = 500 * time.Millisecond
+		cfg.Poll = againEvery
 	}
 	return &Queue{cfg: cfg, wake: make(chan struct{}, 1), mine: make(map[string]bool)}
 }
@@ -90,13 +90,18 @@ func (q *Queue) Look() {
 // Run works on what is due until stop is closed, and returns once no work is under way. ctx ends the work itself.
 func (q *Queue) Run(ctx context.Context, stop <-chan struct{}) {
 	defer q.work.Wait()
-	poll := time.NewTicker(q.cfg.Poll)
-	defer poll.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	for {
+		var pause time.Duration
 		err := q.freeDoubtful(ctx)
 		if err == nil {
-			err = q.claim(ctx)
+			pause, err = q.claim(ctx)
 		}
+		if err != nil {
+			pause = min(tryAgain, q.cfg.Poll)
+		}
+		next.Reset(pause)
 		if q.doubt = err != nil; err != nil && ctx.Err() == nil {
 			q.cfg.Log.WarnContext(ctx, "claiming what is due failed, another try follows", "table", q.cfg.Table, "error", err)
 		}
@@ -105,25 +110,31 @@ func (q *Queue) Run(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-ctx.Done():
 			return
-		case <-poll.C:
+		case <-next.C:
 		case <-q.wake:
 		}
 	}
 }
 
-// claim takes as many rows as there are places, those first that are due the longest.
-func (q *Queue) claim(ctx context.Context) error {
+// claim takes as many rows as there are places, those first that are due the longest, and tells when to look again.
+func (q *Queue) claim(ctx context.Context) (pause time.Duration, err error) {
 	free := q.cfg.Places - len(q.underWork())
 	if free == 0 {
-		return nil // who leaves a place looks again
+		return q.cfg.Poll, nil // who leaves a place looks again
 	}
-	rows, _ := q.cfg.Pool.Query(ctx, `
+	var items []Item
+	var due *time.Time // of the row that is next
+	now, batch := q.cfg.Now(), &pgx.Batch{}
+	batch.Queue(`
 		UPDATE `+q.cfg.Table+` SET claimed_by = $1 WHERE `+q.cfg.Key+` IN (
 			SELECT `+q.cfg.Key+` FROM `+q.cfg.Table+` WHERE next_at <= $2 AND claimed_by IS NULL ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING `+q.cfg.Key+`::text, since, tries`, q.cfg.Process, q.cfg.Now(), free)
-	items, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Item])
-	if err != nil {
+		RETURNING `+q.cfg.Key+`::text, since, tries`, q.cfg.Process, now, free).Query(func(rows pgx.Rows) (err error) {
+		items, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Item])
 		return err
+	})
+	batch.Queue(`SELECT min(next_at) FROM `+q.cfg.Table+` WHERE claimed_by IS NULL AND next_at > $1`, now).QueryRow(func(row pgx.Row) error { return row.Scan(&due) })
+	if err := q.cfg.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return 0, err
 	}
 	for _, item := range items {
 		q.enter(item.Key)
@@ -132,7 +143,10 @@ func (q *Queue) claim(ctx context.Context) error {
 			q.settle(ctx, item.Key, &q.cfg.Process, q.try(ctx, item, q.cfg.Work))
 		})
 	}
-	return nil
+	if due == nil {
+		return q.cfg.Poll, nil
+	}
+	return min(due.Sub(now), q.cfg.Poll), nil
 }
 
 // Do does work on a row that is not due yet, and that nobody claims until then: so who puts it there has the first try. Without the row,
@@ -210,13 +224,15 @@ func (q *Queue) settle(ctx context.Context, key string, claimant *string, next N
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(q.cfg.Poll):
+		case <-time.After(tryAgain):
 		}
 	}
 }
 
-// settleWithin bounds one try to note what became of a row.
-const settleWithin = 5 * time.Second
+const (
+	settleWithin = 5 * time.Second        // bounds one try to note what became of a row
+	tryAgain     = 500 * time.Millisecond // passes before the next, and after a look that failed
+)
 
 // Release frees what a process had claimed, for others to take at once; it counts as no try.
 func (q *Queue) Release(ctx context.Context, tx pgx.Tx, process string) (freed int64, err error) {

@@ -288,6 +288,8 @@ const Channel = "signalbox_runs"
 
 const (
 	tellEvery  = 50 * time.Millisecond
+	tellSlowly = 200 * time.Millisecond // while many runs change: a notification wakes all connections that listen
+	many       = 20
 	tellAtOnce = 150 // run ids in one notification, which may have 8000 bytes
 )
 
@@ -318,7 +320,11 @@ func (s *Hub) TellOthers() {
 			return
 		case <-s.wake:
 		}
-		for page := range slices.Chunk(s.takeChanges(), tellAtOnce) {
+		changed, pause := s.takeChanges(), tellEvery
+		if len(changed) > many {
+			pause = tellSlowly
+		}
+		for page := range slices.Chunk(changed, tellAtOnce) {
 			_, err := s.Config.Pool.Exec(s.Base, `SELECT pg_notify($1, $2)`, Channel, s.Instance+":"+strings.Join(page, ","))
 			if err != nil && s.Base.Err() == nil {
 				s.Log.WarnContext(s.Base, "telling other machines of changed runs failed", "error", err)
@@ -327,7 +333,7 @@ func (s *Hub) TellOthers() {
 		select {
 		case <-s.Base.Done():
 			return
-		case <-time.After(tellEvery):
+		case <-time.After(pause):
 		}
 	}
 }

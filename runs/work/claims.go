@@ -21,6 +21,7 @@ import (
 
 const (
 	claimEvery  = 500 * time.Millisecond // a look at the queue, should no news of it come
+	restEvery   = 2 * time.Second        // the same where the last look found nothing in it
 	claimPause  = 2 * time.Millisecond   // gathers news and free slots
 	claimAtOnce = 128
 )
@@ -44,16 +45,28 @@ func (s *Worker) claimFree() {
 	poll := time.NewTicker(claimEvery)
 	defer poll.Stop()
 	for {
-		if err := s.claim(s.Base); err != nil && s.Base.Err() == nil {
+		err := s.claim(s.Base)
+		if err != nil && s.Base.Err() == nil {
 			s.Log.WarnContext(s.Base, "taking runs from the queue failed", "error", err)
 		}
+		if !s.awaitRuns(poll.C, err == nil) {
+			return
+		}
+	}
+}
+
+// awaitRuns waits until the queue is worth a look; false: the service stops. looked says that the last look worked.
+func (s *Worker) awaitRuns(poll <-chan time.Time, looked bool) bool {
+	began := time.Now()
+	for {
 		select {
 		case <-s.Stopping:
-			return
-		case <-poll.C:
+			return false
 		case <-s.Slots.Wake:
-			if s.Sleep(s.Base, claimPause) != nil {
-				return
+			return s.Sleep(s.Base, claimPause) == nil
+		case <-poll:
+			if !looked || s.Slots.mayWait() || time.Since(began) >= restEvery {
+				return true
 			}
 		}
 	}

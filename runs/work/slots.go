@@ -153,6 +153,13 @@ func (s *slots) wait(service string) {
 	s.queues[service] = true
 }
 
+// mayWait reports whether runs may lie in the database by what the last look found, and by what has come there from here since.
+func (s *slots) mayWait() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.more || s.lying > 0 || len(s.queues) > 0 || s.taken == s.most
+}
+
 // Leave gives a run's slot back.
 func (s *slots) Leave(runID string) {
 	s.mu.Lock()

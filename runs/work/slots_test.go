@@ -75,3 +75,29 @@ func TestQueueingAtClosedSlots(t *testing.T) {
 	d.Keep("late", "choir", 10)
 	d.Queued()
 }
+
+// Where the last look found nothing the next may be later, unless something has come into the queue from here.
+func TestTheQueueIsLookedAtWhileRunsMayWait(t *testing.T) {
+	t.Parallel()
+	d := newSlots(2)
+	d.start()
+	looks := func(services map[string]bool) {
+		d.occupy(d.reserve(10), nil, false, services)
+	}
+	if looks(map[string]bool{}); d.mayWait() {
+		t.Error("nothing was found")
+	}
+	if looks(map[string]bool{"choir": false}); !d.mayWait() {
+		t.Error("a service has runs there, though none that it had room for")
+	}
+	looks(map[string]bool{})
+	if d.wait("choir"); !d.mayWait() {
+		t.Error("a run was put back")
+	}
+	looks(map[string]bool{})
+	d.Keep("first", "choir", 10)
+	d.Keep("second", "choir", 10)
+	if !d.mayWait() {
+		t.Error("all slots are taken: news of runs is not followed by a look")
+	}
+}

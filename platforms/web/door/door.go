@@ -26,6 +26,7 @@ type Accounts interface {
 // Secrets knows keys and sessions: users.Store.
 type Secrets interface {
 	KeyOf(ctx context.Context, plaintext string) (users.Account, users.Key, error)
+	KeysOf(ctx context.Context, ids []int64) (map[int64]users.Holder, error)
 	NewSession(ctx context.Context, session users.Session) (secret string, err error)
 	BySession(ctx context.Context, secret string) (users.Account, users.Session, error)
 	EndSession(ctx context.Context, accountID, id string) error
@@ -58,6 +59,7 @@ type Door struct {
 
 	cfg          Config
 	callers      callers
+	keys         keys
 	attempts     limiter // to sign in, by address
 	guesses      limiter // wrong keys and sessions, by address
 	requests     limiter // of the API, by account
@@ -81,6 +83,7 @@ func New(cfg Config) (*Door, error) {
 	return &Door{
 		Site: cfg.Site, cfg: cfg,
 		callers:  cache.Cache[secretHash, caller]{Life: callerLife, Most: 10_000},
+		keys:     keys{used: make(map[int64]secretHash)},
 		attempts: limiter{rate: 0.2, burst: 10, now: cfg.Now},
 		guesses:  limiter{rate: 2, burst: 60, now: cfg.Now},
 		requests: limiter{rate: rate.Limit(cfg.APIRate), burst: 4 * cfg.APIRate, now: cfg.Now},
