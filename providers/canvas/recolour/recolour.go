@@ -121,6 +121,11 @@ func groundOf(board *scene.Shape, colors []weighed) tone {
 // beneath are the different fills at places.
 func beneath(list []area, places []geom.Point) [][]layer {
 	var all [][]layer
+	box := geom.Box(places...)
+	list = slices.DeleteFunc(slices.Clone(list), func(a area) bool { // what is elsewhere: there may be thousands of shapes
+		b := a.bounds
+		return len(a.shape.Fills) == 0 || b.X > box.X+box.W || b.X+b.W < box.X || b.Y > box.Y+box.H || b.Y+b.H < box.Y
+	})
 	for _, p := range places {
 		layers := layersAt(list, p)
 		if !slices.ContainsFunc(all, func(known []layer) bool { return slices.Equal(known, layers) }) {
