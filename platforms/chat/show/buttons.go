@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -188,11 +189,22 @@ func (v Voice) FailureButtons(k store.Keyboard) [][]chat.Button {
 	}}
 }
 
-// followUpButtons are the buttons of follow-up actions, two in a row.
+// followUpButtons are the buttons of follow-up actions, two in a row, short ones three; those that change a result where it stands have rows of their own.
 func followUpButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
-	var all []chat.Button
+	var inPlace, others []chat.Button
+	inRow := 3
 	for i, a := range words.FollowUps(run) {
-		all = append(all, chat.Button{Label: a.Label, Data: k.Data("follow" + strconv.Itoa(i))})
+		b := chat.Button{Label: a.Label, Data: k.Data("follow" + strconv.Itoa(i))}
+		if a.InPlace {
+			inPlace = append(inPlace, b)
+			continue
+		}
+		if others = append(others, b); utf8.RuneCountInString(a.Label) > shortLabel {
+			inRow = 2
+		}
 	}
-	return RowsOf(all, 2)
+	return append(RowsOf(inPlace, 2), RowsOf(others, inRow)...)
 }
+
+// shortLabel is the length of a label of which three find room in a row on a phone, in characters.
+const shortLabel = 6

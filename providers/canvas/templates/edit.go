@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/providers/canvas/recolour"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
 )
 
@@ -138,7 +139,7 @@ func Edit(s *scene.Scene, board *scene.Shape, text string) (changed *scene.Shape
 	case hasColor && len(about) > 0:
 		return about[0], true, paint(s, about, color)
 	case hasColor:
-		return board, true, recolour(s, board, color)
+		return board, true, recolour.Board(s, board, color)
 	}
 	if len(about) == 0 {
 		return nil, false, nil
@@ -196,25 +197,6 @@ func paint(s *scene.Scene, shapes []*scene.Shape, color string) error {
 		}
 		if _, err := s.Modify("", sh.ID, p, nil); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// recolour gives a whole board a colour: its ground takes it, and what would not be read on it any more becomes black or white.
-func recolour(s *scene.Scene, board *scene.Shape, color string) error {
-	if err := paint(s, []*scene.Shape{board}, color); err != nil {
-		return err
-	}
-	under := color
-	for _, sh := range s.Children(board.ID) {
-		if slices.Contains([]string{"foot", "hill", "card", "picture", "shade"}, sh.Name) {
-			under = "" // from here on the words stand on something else
-		}
-		if sh.Type == scene.TextShape && under != "" && len(sh.Fills) > 0 && contrast(sh.Fills[0].Color, under) < 4.5 {
-			if err := paint(s, []*scene.Shape{sh}, readable(under)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func card(s *scene.Scene, b Brief) (*scene.Shape, error) {
 	p.rect("mark", box{X: 190, Y: 185, W: 84, H: 10}, p.Accent, rounded(5))
 	y := 225.0
 	if b.Kicker != "" {
-		p.write("occasion", b.Kicker, box{X: 190, Y: 225, W: 820, H: 40}, face{family: "Inter", weight: "700", caps: true, color: p.Accent, line: 1.2, spacing: 0.14, most: 28, least: 14})
+		p.write("occasion", b.Kicker, box{X: 190, Y: 225, W: 820, H: 40}, face{family: "Inter", weight: "700", caps: true, color: p.Deep, line: 1.2, spacing: 0.14, most: 28, least: 14})
 		y = 280
 	}
 	words := face{family: "Literata", weight: "700", color: p.Ink, line: 1.1, spacing: -0.015, most: 104, least: 28}
@@ -54,8 +54,8 @@ func quote(s *scene.Scene, b Brief) (*scene.Shape, error) {
 		p.rect("shade", box{W: 1080, H: 1080}, p.Ink, faded(0.72))
 	} else {
 		setFills(p, fade(p.Deep, p.Deep))
-		p.disc("disc", 960, 960, 420, p.Accent, faded(0.35))
-		p.disc("disc 2", 1040, 760, 220, p.Second, faded(0.3))
+		p.disc("disc", 960, 960, 420, p.Accent, faded(0.24))
+		p.disc("disc 2", 1040, 760, 220, p.Second, faded(0.17))
 	}
 	p.write("mark", "“", box{X: 84, Y: 40, W: 400, H: 400}, face{family: "Literata", weight: "700", color: p.Accent, line: 1, most: 360, least: 300})
 	p.write("title", b.Title, box{X: 96, Y: 300, W: 880, H: 520}, face{family: "Literata", weight: "400", italic: true, color: p.Paper, line: 1.22, spacing: -0.01, most: 92, least: 26, middle: true})

@@ -1,9 +1,7 @@
 package templates
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -37,34 +35,4 @@ func PaletteFor(text string, chance uint64) Palette {
 		}
 	}
 	return list[chance%uint64(len(list))]
-}
-
-// contrast is that of WCAG 2: from 1 to 21.
-func contrast(a, b string) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
-// luminance is the relative luminance of WCAG 2.
-func luminance(hex string) float64 {
-	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
-	if err != nil {
-		return 0
-	}
-	linear := func(c uint64) float64 {
-		f := float64(c&255) / 255
-		if f <= 0.04045 {
-			return f / 12.92
-		}
-		return math.Pow((f+0.055)/1.055, 2.4)
-	}
-	return 0.2126*linear(v>>16) + 0.7152*linear(v>>8) + 0.0722*linear(v)
-}
-
-// readable is black or white, whichever is read better on a colour.
-func readable(on string) string {
-	if contrast("#FFFFFF", on) >= contrast("#111111", on) {
-		return "#FFFFFF"
-	}
-	return "#111111"
 }

@@ -33,8 +33,8 @@ func poster(s *scene.Scene, b Brief) (*scene.Shape, error) {
 func sunPoster(s *scene.Scene, b Brief) (*scene.Shape, error) {
 	p := newSheet(s, b, "Poster", posterW, posterH)
 	setFills(p, fade(p.Ground, p.Second))
-	p.disc("sun", 760, 420, 330, p.Accent)
 	p.disc("sun behind", 930, 610, 210, p.Second, mixed("multiply"), faded(0.9))
+	p.disc("sun", 760, 420, 330, p.Accent, faded(0.82)) // light enough for the title
 	hill := func(name string, y, rise float64, color string, opacity float64) {
 		x := []float64{0, 0, 300, 520, 820, posterW, posterW}
 		start, c1, c2, mid := geom.Point{X: x[0], Y: y}, geom.Point{X: x[2], Y: y - rise}, geom.Point{X: x[3], Y: y + rise/2}, geom.Point{X: x[4], Y: y - rise/3}

@@ -166,8 +166,17 @@ func (s *sheet) fit(words string, b box, f face) float64 {
 	if w, _ := s.measured(longest, size, 0, f); w > b.W && w < b.W/0.7 {
 		size *= b.W / w * 0.99
 	}
+	for size > smallest { // a text that is longer than any is meant to be
+		if _, h := s.measured(words, size, b.W, f); h <= b.H {
+			break
+		}
+		size *= 0.96
+	}
 	return float64(int(size))
 }
+
+// smallest is the size below which nothing is set.
+const smallest = 10
 
 // fitAll finds the largest size at which each of some words fits into a box, so that they look alike beside each other.
 func (s *sheet) fitAll(words []string, b box, f face) float64 {

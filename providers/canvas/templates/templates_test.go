@@ -55,6 +55,30 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+func TestLongTextsStayInTheirPlaces(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 400)
+	for _, kind := range []string{"poster", "card", "quote", "meme"} {
+		for seed := range uint64(3) {
+			s := newScene(t)
+			board, err := Draw(s, Read(kind+": "+long, nil, seed+3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sh := range s.Children(board.ID) {
+				if sh.Text == nil || sh.Name == "mark" {
+					continue
+				}
+				text := *sh.Text
+				text.GrowType = "auto-height"
+				if _, h := s.Fonts.Measure(text, sh.Width); h > sh.Height {
+					t.Errorf("%s %d: %q is %.0f high, its place %.0f", kind, seed, sh.Name, h, sh.Height)
+				}
+			}
+		}
+	}
+}
+
 func TestRefusalsAreSentences(t *testing.T) {
 	t.Parallel()
 	texts, err := i18n.Load()

@@ -1,0 +1,195 @@
+package canvas
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/providers/canvas/draw"
+	"github.com/signalbox/signalbox/providers/canvas/scene"
+	"github.com/signalbox/signalbox/providers/canvas/templates"
+)
+
+// wishes are colours that people ask for: of all hues, light and dark, and none.
+var wishes = []string{"red", "orange", "yellow", "green", "light blue", "blue", "navy", "pink", "dark green", "gray", "black", "white"}
+
+// TestColoursByWords asks for each colour for each template: words are read as well as before or as WCAG 2 wants, what differed from what it lies beside goes on differing, and
+// the step can be taken back.
+func TestColoursByWords(t *testing.T) {
+	t.Parallel()
+	for name, words := range map[string]string{
+		"poster": "poster for Monday: Open doors, 8 pm, school", "card": "card for Ann: Thank you, See you next year", "quote": "quote: The best way to predict it is to invent it. — Alan Kay",
+		"bars": "chart of visits: Mon 12, Tue 18, Wed 9, Thu 24", "line": "line chart of visits: Mon 12, Tue 18, Wed 9, Thu 24", "pie": "pie chart of costs: Rent 40, Food 25, Travel 20, Fun 15", "meme": "meme: one does not simply / deploy",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := uint64(21); seed < 42; seed += map[bool]uint64{true: 1, false: 3}[name == "poster"] { // seven palettes, three posters
+				b := newBench(t)
+				board, err := templates.Draw(b.scene, templates.Read(words, nil, seed))
+				if err != nil {
+					t.Fatal(err)
+				}
+				was := b.looks(t, board)
+				for text, contrast := range was.contrast {
+					if contrast < 4.5 && text != "mark" {
+						t.Errorf("seed %d: %q has a contrast of %.2f", seed, text, contrast)
+					}
+				}
+				for _, wish := range wishes {
+					b.judgeColour(t, board, was, wish, fmt.Sprintf("seed %d", seed), 0.05)
+				}
+			}
+		})
+	}
+}
+
+// TestColoursOfScenes asks for colours for the drawings of the corpus.
+func TestColoursOfScenes(t *testing.T) {
+	t.Parallel()
+	dir := scenes(t)
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	for _, path := range paths {
+		if name := filepath.Base(path); name == "bad.json" || name == "responsive.json" {
+			continue
+		}
+		var c corpusScene
+		readJSON(t, path, &c)
+		b := newBench(t)
+		b.drawScene(t, c, dir)
+		if board, ok := b.shape(b.done[c.Picture.Call].id); ok && board.Type == scene.Board {
+			was := b.looks(t, board)
+			for _, wish := range []string{"blue", "yellow"} {
+				b.judgeColour(t, board, was, wish, c.Name, 0.1)
+			}
+		}
+	}
+}
+
+// judgeColour makes a drawing of one colour, looks, and takes it back.
+func (b *bench) judgeColour(t *testing.T, board *scene.Shape, was looks, wish, what string, gone float64) {
+	t.Helper()
+	var copies []*scene.Shape
+	for _, sh := range b.scene.All() {
+		c := *sh
+		copies = append(copies, &c)
+	}
+	next := scene.New(b.Fonts, b.scene.Page, copies...)
+	changed := &bench{Provider: b.Provider, scene: next}
+	ground, _ := changed.shape(board.ID)
+	if _, done, err := templates.Edit(next, ground, "make it "+wish); !done || err != nil {
+		t.Fatalf("%s, %s: %v, %v", what, wish, done, err)
+	}
+	now := changed.looks(t, ground)
+	for text, before := range was.contrast {
+		if after := now.contrast[text]; after < min(4.5, before)-0.15 {
+			t.Errorf("%s, %s: %q had a contrast of %.2f and has %.2f", what, wish, text, before, after)
+		}
+	}
+	if lost := was.edges(now); lost > gone && wish != "gray" { // which takes hues away
+
+		t.Errorf("%s, %s: %.1f %% of the edges are gone", what, wish, 100*lost)
+	}
+	changes := next.Changes()
+	next.Undo(changes)
+	for _, sh := range b.scene.All() {
+		if same, _ := changed.shape(sh.ID); fmt.Sprintf("%+v", same.Fills) != fmt.Sprintf("%+v", sh.Fills) || same.BlendMode != sh.BlendMode {
+			t.Errorf("%s, %s: %s is not as it was", what, wish, sh.Name)
+		}
+	}
+}
+
+// looks is what a drawing looks like.
+type looks struct {
+	bare     *image.RGBA        // without its words
+	contrast map[string]float64 // of each text with what is beneath its letters: the least but for 3 % of them
+}
+
+func (b *bench) looks(t *testing.T, board *scene.Shape) looks {
+	t.Helper()
+	var rest, texts []*scene.Shape
+	for _, sh := range b.scene.All() {
+		if sh.Type == scene.TextShape {
+			texts = append(texts, sh)
+		} else {
+			rest = append(rest, sh)
+		}
+	}
+	paint := func(s *scene.Scene) *image.RGBA {
+		p, err := b.drawer.Draw(t.Context(), s, draw.Options{Board: board.ID, Format: draw.PNG, Scale: 0.2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return onWhite(decode(t, p.Content))
+	}
+	l := looks{bare: paint(scene.New(b.Fonts, b.scene.Page, rest...)), contrast: map[string]float64{}}
+	full := paint(b.scene)
+	for _, text := range texts {
+		if len(text.Strokes) > 0 || len(text.Fills) != 1 || text.Fills[0].Color == "" || text.Opacity < 1 {
+			continue // an outline keeps letters apart from what is beneath
+		}
+		var seen []float64
+		box := b.scene.Bounds(text)
+		for y := int((box.Y - board.Y) * 0.2); y < int((box.Y+box.H-board.Y)*0.2); y++ {
+			for x := int((box.X - board.X) * 0.2); x < int((box.X+box.W-board.X)*0.2); x++ {
+				if (image.Point{X: x, Y: y}).In(full.Rect) && at(full, x, y) != at(l.bare, x, y) {
+					seen = append(seen, contrastOf(at(l.bare, x, y), inkOf(text.Fills[0].Color)))
+				}
+			}
+		}
+		if slices.Sort(seen); len(seen) > 0 {
+			l.contrast[text.Name] = seen[len(seen)*3/100]
+		}
+	}
+	return l
+}
+
+func inkOf(hex string) (c [3]int) {
+	_, _ = fmt.Sscanf(strings.ToUpper(hex), "#%02X%02X%02X", &c[0], &c[1], &c[2])
+	return c
+}
+
+// contrastOf is that of WCAG 2.
+func contrastOf(a, b [3]int) float64 {
+	luminance := func(c [3]int) float64 {
+		sum := 0.05
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			v := float64(c[i]) / 255
+			if v <= 0.04045 {
+				v /= 12.92
+			} else {
+				v = math.Pow((v+0.055)/1.055, 2.4)
+			}
+			sum += weight * v
+		}
+		return sum
+	}
+	x, y := luminance(a), luminance(b)
+	return max(x, y) / min(x, y)
+}
+
+// edges is the share of the places where two areas met that can't be told any more.
+func (l looks) edges(now looks) float64 {
+	apart := func(img *image.RGBA, x, y int) int {
+		a, b, sum := at(img, x, y), at(img, x+2, y), 0
+		for i := range a {
+			sum += max(a[i]-b[i], b[i]-a[i])
+		}
+		return sum
+	}
+	all, gone := 0, 0
+	for y := range l.bare.Rect.Dy() {
+		for x := range l.bare.Rect.Dx() - 2 {
+			if apart(l.bare, x, y) > 60 {
+				all++
+				if apart(now.bare, x, y) < 12 {
+					gone++
+				}
+			}
+		}
+	}
+	return float64(gone) / float64(max(all, 20))
+}
