@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,7 +56,7 @@ func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
 	if m.idle, err = h.idle(ctx); err != nil {
 		return m, err
 	}
-	before, err := h.cpu(ctx)
+	before, server, err := h.cpu(ctx)
 	if err != nil {
 		return m, err
 	}
@@ -62,11 +64,12 @@ func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	after, err := h.cpu(ctx)
+	after, serverAfter, err := h.cpu(ctx)
 	if err != nil {
 		return m, err
 	}
-	m.perSecond, m.cpu = float64(runs)/took.Seconds(), (after-before)/time.Duration(max(runs, 1))
+	done := time.Duration(max(runs, 1))
+	m.perSecond, m.cpu, m.server = float64(runs)/took.Seconds(), (after-before)/done, (serverAfter-server)/done
 	waits, err := h.wait(ctx, b.pace, b.time)
 	if err != nil {
 		return m, err
@@ -105,7 +108,7 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 		}
 		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Client: client, Env: []string{
 			"DATABASE_URL=" + address.String(), "HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
-			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error",
+			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error", "GOMAXPROCS=" + strconv.Itoa(max(1, runtime.NumCPU()/n)),
 		}}
 		h.processes = append(h.processes, p)
 		if err := p.Up(ctx); err != nil {
@@ -207,20 +210,21 @@ func (h *house) wait(ctx context.Context, pace int, length time.Duration) ([]tim
 
 // idle is the processor time in a second without an order.
 func (h *house) idle(ctx context.Context) (time.Duration, error) {
-	before, err := h.cpu(ctx)
+	before, _, err := h.cpu(ctx)
 	if err != nil {
 		return 0, err
 	}
 	time.Sleep(warmUp)
-	after, err := h.cpu(ctx)
+	after, _, err := h.cpu(ctx)
 	return time.Duration(float64(after-before) / warmUp.Seconds()), err
 }
 
-// cpu is the processor time of the processes and of the database so far.
-func (h *house) cpu(ctx context.Context) (time.Duration, error) {
-	total, err := meter.ServerCPU(ctx, h.pool)
+// cpu is the processor time of the processes and of the database so far, and that of the database alone.
+func (h *house) cpu(ctx context.Context) (total, server time.Duration, err error) {
+	server, err = meter.ServerCPU(ctx, h.pool)
+	total = server
 	for _, p := range h.processes {
 		total += meter.ProcessCPU(p.PID())
 	}
-	return total, err
+	return total, server, err
 }

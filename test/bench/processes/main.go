@@ -6,7 +6,7 @@
 //	go run ./test/bench/processes [-processes 1,2,4] [-rounds 3] [-seconds 3] [-clients 16] [-pace 40]
 //
 // It is called from the project's root, and builds the program. The service that does the work answers at once, and is in this program, whose
-// processor time does not count. The houses take turns; what counts are the ratios to the first one of the same round, of which the median is
+// processor time does not count. Processes share the machine's processors as containers do, by GOMAXPROCS. The houses take turns; what counts are the ratios to the first one of the same round, of which the median is
 // printed: on two cores several processes are no faster, but they must not be dearer.
 package main
 
@@ -136,13 +136,14 @@ func atOnce(w http.ResponseWriter, _ *http.Request) {
 type measured struct {
 	perSecond  float64
 	cpu        time.Duration // of each run, program and database together
+	server     time.Duration // the database's part of it
 	idle       time.Duration // the same in a second without runs
 	half, most time.Duration // that the first answer took: of half the orders, and of 95 of 100
 }
 
 // report prints the medians of the rounds, and fails where a run is dearer with several processes.
 func report(o options, rounds []map[int]measured, out io.Writer) error {
-	fmt.Fprintf(out, "%9s %8s %10s %12s %10s %12s %14s %10s %10s\n", "processes", "runs/s", "ratio", "run cpu us", "ratio", "idle ms/s", "answer p50 ms", "ratio", "p95 ratio")
+	fmt.Fprintf(out, "%9s %8s %10s %12s %10s %12s %12s %14s %10s %10s\n", "processes", "runs/s", "ratio", "run cpu us", "ratio", "database us", "idle ms/s", "answer p50 ms", "ratio", "p95 ratio")
 	var dear error
 	for _, n := range o.processes {
 		of := func(f func(m, base measured) float64) float64 {
@@ -154,9 +155,9 @@ func report(o options, rounds []map[int]measured, out io.Writer) error {
 			return all[(len(all)-1)/2]
 		}
 		cpu := of(func(m, base measured) float64 { return float64(m.cpu) / float64(base.cpu) })
-		fmt.Fprintf(out, "%9d %8.0f %10.2f %12.0f %10.2f %12.1f %14.1f %10.2f %10.2f\n", n,
+		fmt.Fprintf(out, "%9d %8.0f %10.2f %12.0f %10.2f %12.0f %12.1f %14.1f %10.2f %10.2f\n", n,
 			of(func(m, _ measured) float64 { return m.perSecond }), of(func(m, base measured) float64 { return m.perSecond / base.perSecond }),
-			of(func(m, _ measured) float64 { return float64(m.cpu.Microseconds()) }), cpu,
+			of(func(m, _ measured) float64 { return float64(m.cpu.Microseconds()) }), cpu, of(func(m, _ measured) float64 { return float64(m.server.Microseconds()) }),
 			of(func(m, _ measured) float64 { return float64(m.idle.Microseconds()) / 1000 }),
 			of(func(m, _ measured) float64 { return float64(m.half.Microseconds()) / 1000 }),
 			of(func(m, base measured) float64 { return float64(m.half) / float64(base.half) }),
