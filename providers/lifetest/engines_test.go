@@ -151,6 +151,12 @@ func (h *engines) notice(t *testing.T, run runs.Run) runs.Notice {
 	return now.Notice
 }
 
+// told waits until the run's person is told something.
+func (h *engines) told(t *testing.T, run runs.Run, want runs.Notice) {
+	t.Helper()
+	clocktest.Until(t, "its person is told "+string(want), func() bool { return h.notice(t, run) == want })
+}
+
 // noCopies waits until nothing is left behind anywhere.
 func (h *engines) noCopies(t *testing.T) {
 	t.Helper()
@@ -246,10 +252,12 @@ func TestEnginesThatAreDown(t *testing.T) {
 		h.network.cut(h.a, true)
 		h.network.cut(h.b, true)
 		h.gone(t)
-		h.gates[h.a].Open()
-		h.gates[h.b].Open()
+		h.told(t, atA[0], runs.NoticeSilent)
 		h.network.cut(h.a, false)
 		h.network.cut(h.b, false)
+		h.told(t, atA[0], runs.NoticeNone)
+		h.gates[h.a].Open()
+		h.gates[h.b].Open()
 		for _, run := range append(atA, atB...) {
 			h.ends(t, run, "", price)
 		}
@@ -293,6 +301,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 			}
 			h.gone(t)
 			if h.clock.ahead.Add(int64(20 * time.Second)); c.atB == 0 {
+				h.told(t, run, runs.NoticeSilent)
 				h.network.cut(h.a, false)
 				h.fleet.Refresh(t.Context())
 			}
@@ -309,7 +318,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 		h.network.cut(h.a, true)
 		h.network.cut(h.b, true)
 		run := h.accept(t, nil)
-		clocktest.Until(t, "its person is told", func() bool { return h.notice(t, run) == runs.NoticeWaiting })
+		h.told(t, run, runs.NoticeWaiting)
 		h.is(t, run, runs.StatusQueued)
 		h.clock.ahead.Add(int64(time.Minute))
 		h.network.cut(h.a, false)
@@ -337,7 +346,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 		h.network.cut(h.b, true)
 		h.gone(t)
 		run := h.accept(t, nil)
-		clocktest.Until(t, "its person is told", func() bool { return h.notice(t, run) == runs.NoticeWaking })
+		h.told(t, run, runs.NoticeWaking)
 		h.fleet.WakeWanted(t.Context())
 		h.fleet.WakeWanted(t.Context())
 		if !slices.Equal(called, []string{"https://pods.example/a"}) || !h.fleet.Status()[0].Waking {

@@ -261,8 +261,11 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 // wait passes the time until a submission is worth another try.
 func (w *step) wait(ctx context.Context, failure *registry.Error) error {
 	notice := runs.NoticeWaiting
-	if failure.Waking {
+	switch {
+	case failure.Waking:
 		notice = runs.NoticeWaking
+	case w.r.Sending != nil: // who may have it is asked first
+		notice = runs.NoticeSilent
 	}
 	if w.r.Notice != notice {
 		w.log().InfoContext(ctx, "the run waits", "error", failure, "cause", failure.Cause)
@@ -318,6 +321,7 @@ func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 	if w.r.Notice.Waits() {
 		w.r.Notice = runs.NoticeNone
 	}
+	w.answered()
 	if err := w.s.Failpoint("submitted"); err != nil {
 		return &ownError{err}
 	}

@@ -68,6 +68,13 @@ func (w *step) tell(ctx context.Context, n runs.Notice) error {
 	return w.write(ctx)
 }
 
+// answered takes back that who has the run does not answer.
+func (w *step) answered() {
+	if w.r.Notice == runs.NoticeSilent {
+		w.r.Notice, w.dirty = runs.NoticeNone, true
+	}
+}
+
 // move begins the next attempt elsewhere, and leaves a copy to be stopped.
 func (w *step) move(ctx context.Context) error {
 	left, attempt := *w.r.Where(), w.r.Attempt

@@ -183,6 +183,9 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Outp
 		if failure.Wait || failure.Code == registry.CodeGone {
 			if !waits {
 				w.log().WarnContext(ctx, "the place of an output is away and waited for", "output", o.Name, "error", failure, "cause", failure.Cause)
+				if err := w.tell(ctx, runs.NoticeSilent); err != nil {
+					return err
+				}
 			}
 			waits = true
 			if err := w.s.Sleep(ctx, max(failure.RetryAfter, w.s.Config.PollMin)); err != nil {

@@ -16,6 +16,7 @@ import (
 const (
 	pollTimeout  = 30 * time.Second // of one poll
 	pollBeside   = 15 * time.Second // between two polls beside a stream that works
+	pollSilent   = 3                // in a row that were not answered, after which the person is told
 	pollFailures = 10               // in a row, of a kind that may pass but should not take so long
 )
 
@@ -30,6 +31,7 @@ type watching struct {
 	interval time.Duration
 	lost     int // polls in a row that found nothing
 	failed   int // polls in a row that failed
+	silent   int // polls in a row that were not answered
 }
 
 // watch follows a submitted run to its end: by the provider's stream where it has one, with a poll now and
@@ -106,7 +108,7 @@ func (v *watching) stream(ctx context.Context) {
 // next is the time until something must be done unasked: a poll, or writing down progress.
 func (v *watching) next() time.Duration {
 	wait := v.interval
-	if v.streams {
+	if v.streams && v.silent == 0 {
 		wait = max(wait, pollBeside)
 	}
 	if v.dirty {
@@ -163,7 +165,8 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	case asking.Err() != nil, failure.Retryable, failure.Code == registry.CodeUnavailable, failure.Code == registry.CodeTimeout, failure.Code == registry.CodeRateLimited:
 		v.interval = max(v.interval, failure.RetryAfter)
 		v.log().DebugContext(ctx, "polling failed", "error", err)
-		return nil, nil, false
+		err := v.unanswered(ctx, failure, asking.Err() != nil)
+		return nil, err, err != nil
 	}
 	v.failed++
 	v.log().WarnContext(ctx, "polling failed", "error", err)
@@ -171,8 +174,22 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	return nil, err, v.left
 }
 
+// unanswered counts a poll that was not answered, and tells the person of several, or of one that took all its time.
+func (v *watching) unanswered(ctx context.Context, failure *registry.Error, late bool) error {
+	if failure.Code == registry.CodeRateLimited {
+		return nil
+	}
+	if v.silent++; v.silent < pollSilent && !late || v.r.Notice == runs.NoticeSilent {
+		return nil
+	}
+	v.log().WarnContext(ctx, "who has the run does not answer and is waited for", "error", failure, "cause", failure.Cause)
+	return v.tell(ctx, runs.NoticeSilent)
+}
+
 // take takes over a state that the provider reports.
 func (v *watching) take(ctx context.Context, p registry.Progress) (*registry.Result, error, bool) {
+	v.silent = 0
+	v.answered()
 	switch p.State {
 	case registry.RunSucceeded:
 		if p.Result == nil { // the stream told of the end, the poll brings what came out
