@@ -29,7 +29,7 @@ type Draft struct {
 	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
 	Format  *Format `json:"-"` // understood from words just now
-	Anew    bool    `json:"-"` // begun by a command just now: its run ends what was asked before
+	Before  string  `json:"-"` // the id of the question that was open when a command began it: its run ends that
 	Answers string  `json:"-"` // the id of the question that was just answered
 }
 
