@@ -93,9 +93,13 @@ func (d *Draft) readNamed(tool *registry.Tool, text string, options map[string]a
 		d.Preset = chat.FirstNonEmpty(takeText(d.Values[runs.FromArgument], PresetWord), takeText(options, PresetWord))
 	}
 	for name, value := range options {
-		if !areAttachments(value) {
-			d.Set(runs.FromArgument, name, value)
+		if areAttachments(value) {
+			continue
 		}
+		if f, _ := tool.InputSchema.Get(name); NamesStored(f, value) {
+			return "", errStoredFile
+		}
+		d.Set(runs.FromArgument, name, value)
 	}
 	return d.readFormat(tool.InputSchema, rest, asked), nil
 }
