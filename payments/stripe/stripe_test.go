@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -193,6 +194,10 @@ func TestStripe(t *testing.T) {
 			t.Errorf("got %d", code)
 		}
 		s.stripe.Break(false)
+		unread := regexp.MustCompile(`"payment_intent":"[^"]*"`).ReplaceAll(events[0].Body, []byte(`"payment_intent":7`))
+		if code := s.send(unread, stripetest.Sign(stripetest.Secret, time.Now(), unread)); code != http.StatusServiceUnavailable {
+			t.Errorf("a payment that can't be read: %d", code)
+		}
 		if code := s.send(events[0].Body, stripetest.Sign(stripetest.Secret, time.Now(), events[0].Body)); code != http.StatusOK {
 			t.Errorf("got %d", code)
 		}

@@ -86,7 +86,10 @@ func (t *Till) work(ctx context.Context, e api.Event) error {
 		ID            string             `json:"id"`
 		PaymentIntent *api.PaymentIntent `json:"payment_intent"` // an id, or an object where the endpoint expands it
 	}
-	if err := json.Unmarshal(e.Data.Raw, &object); err != nil || !identifier(object.ID) {
+	if err := json.Unmarshal(e.Data.Raw, &object); err != nil {
+		return fmt.Errorf("read what it is about: %w", err)
+	}
+	if !identifier(object.ID) {
 		return nil
 	}
 	switch e.Type {

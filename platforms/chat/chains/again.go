@@ -38,7 +38,11 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 		return turn.Nothing, err
 	}
 	if times == 1 {
-		return start.Proceed(ctx, t, anew(t, run, tool))
+		d := anew(t, run, tool)
+		if err := start.Begin(ctx, t, &d); err != nil {
+			return turn.Nothing, err
+		}
+		return start.Proceed(ctx, t, d)
 	}
 	if hint := tooMany(t, times); hint != nil {
 		return turn.Nothing, start.HintOr(ctx, t, hint, nil)
@@ -54,7 +58,7 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 func anew(t *turn.Turn, run runs.Run, tool *registry.Tool) input.Draft {
 	asked := start.NewDraft(t, tool)
 	d := input.Repeat(run, asked.Asked, asked.IdempotencyKey)
-	d.Notes, d.Anew = asked.Notes, true
+	d.Notes = asked.Notes
 	input.FreshSeed(&d, tool.InputSchema)
 	d.DropLost(tool.InputSchema)
 	return d

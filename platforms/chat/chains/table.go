@@ -127,8 +127,8 @@ func fillRow(t *turn.Turn, d *input.Draft, fields []registry.InputField, row []s
 		if value = strings.TrimSpace(value); value == "" {
 			continue
 		}
-		if fields[i].Type.IsMedia() && strings.HasPrefix(value, "asset:") {
-			return t.Say.Text("file.gone") // stored files are given by hand, not by name
+		if input.NamesStored(fields[i], value) {
+			return t.Say.Text("file.gone")
 		}
 		d.Replace(runs.FromArgument, fields[i].Name, value)
 	}

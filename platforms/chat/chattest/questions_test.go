@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -23,4 +24,23 @@ func TestAQuestionIsAnsweredWhileItIsShown(t *testing.T) {
 	s.until(s.room, "no buttons under what was answered", func(list []Seen) bool {
 		return !slices.ContainsFunc(list, func(m Seen) bool { return m.Has("Decline") })
 	})
+}
+
+// What a press asks while a command is under way stays open: the command came before it.
+func TestACommandEndsOnlyWhatWasAskedBefore(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t)
+	s.with(followers()[3])
+	m := s.painted()
+	release := sync.OnceFunc(fake.HoldNextSend())
+	defer release()
+	s.say("/painter a cat")
+	s.Await(s.room, "status of the second run", func(one Seen) bool { return one.ID != m.ID && one.contains("Painter") })
+	s.press(m, "Edit…")
+	s.AwaitText(s.room, "Instruct", "instruction")
+	release()
+	s.Call(1)
+	s.Handled()
+	s.say("make it blue")
+	s.input(s.Call(2), "instruction", "make it blue")
 }

@@ -185,7 +185,7 @@ func (p *argumentParser) dashed(f registry.InputField, name, after string) error
 
 func (p *argumentParser) put(f registry.InputField, text string) error {
 	text = withoutComma(f, text)
-	if namesStored(f, text) {
+	if NamesStored(f, text) {
 		return errStoredFile
 	}
 	var value any = text
@@ -202,8 +202,13 @@ func (p *argumentParser) put(f registry.InputField, text string) error {
 	return nil
 }
 
-// namesStored reports whether a value that somebody typed for an input is the name of a stored file, or has one among several.
-func namesStored(f registry.InputField, text string) bool {
+// NamesStored reports whether a value that somebody typed for an input is the name of a stored file, or has one among several. It may be
+// anybody's: stored files are given by hand, not by name.
+func NamesStored(f registry.InputField, value any) bool {
+	if list, several := value.([]any); several {
+		return slices.ContainsFunc(list, func(one any) bool { return NamesStored(f, one) })
+	}
+	text, _ := value.(string)
 	parts := []string{text}
 	if f.Type.IsMedia() {
 		parts = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })

@@ -29,7 +29,7 @@ type Draft struct {
 	Replaces chat.MessageRef `json:"replaces,omitzero"`
 
 	Format  *Format `json:"-"` // understood from words just now
-	Anew    bool    `json:"-"` // begun by a command just now: its run ends what was asked before
+	Before  string  `json:"-"` // the id of the question that was open when a command began it: its run ends that
 	Answers string  `json:"-"` // the id of the question that was just answered
 }
 
@@ -93,9 +93,13 @@ func (d *Draft) readNamed(tool *registry.Tool, text string, options map[string]a
 		d.Preset = chat.FirstNonEmpty(takeText(d.Values[runs.FromArgument], PresetWord), takeText(options, PresetWord))
 	}
 	for name, value := range options {
-		if !areAttachments(value) {
-			d.Set(runs.FromArgument, name, value)
+		if areAttachments(value) {
+			continue
 		}
+		if f, _ := tool.InputSchema.Get(name); NamesStored(f, value) {
+			return "", errStoredFile
+		}
+		d.Set(runs.FromArgument, name, value)
 	}
 	return d.readFormat(tool.InputSchema, rest, asked), nil
 }

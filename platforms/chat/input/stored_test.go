@@ -24,6 +24,12 @@ func TestStoredFilesAreNotTakenByName(t *testing.T) {
 			t.Errorf("%q gives %v and %v", words, d.Values, err)
 		}
 	}
+	for name, value := range map[string]any{"image": one, "images": []any{"attachment:0", other}, "prompt": one} {
+		var d Draft
+		if err := d.Read(tool, "", map[string]any{name: value}); !errors.Is(err, errStoredFile) {
+			t.Errorf("the typed option %s=%v gives %v and %v", name, value, d.Values, err)
+		}
+	}
 	var d Draft
 	if err := d.Read(tool, "images=https://example.com/a.png images=https://example.com/b.png what "+one+" shows", nil); err != nil {
 		t.Errorf("addresses, and a text that quotes a file's name, give %v", err)

@@ -84,7 +84,7 @@ func AnswerValue(ctx context.Context, t *turn.Turn, d *input.Draft, tool *regist
 
 func answerFiles(ctx context.Context, t *turn.Turn, d *input.Draft, tool *registry.Tool, f registry.InputField) (hint chat.Text, err error) {
 	files := t.In.Attachments
-	if text := strings.TrimSpace(t.In.Text); len(files) == 0 && registry.IsMediaRef(text) && !strings.HasPrefix(text, "asset:") {
+	if text := strings.TrimSpace(t.In.Text); len(files) == 0 && registry.IsMediaRef(text) && !input.NamesStored(f, text) {
 		d.Set(runs.FromAnswer, f.Name, text)
 		return nil, nil
 	}
@@ -208,13 +208,13 @@ func openQuestion(ctx context.Context, t *turn.Turn, k store.Keyboard) (p store.
 	return p, tool, nil
 }
 
-// FormValues reads what was filled in; nil stands for a field left empty. bad says what is wrong with the first
-// value that does not fit.
+// FormValues reads what was filled in; nil stands for a field left empty. What no form asks for, such as a file, is passed over: who names a stored
+// one does not get it by that. bad says what is wrong with the first value that does not fit.
 func FormValues(t *turn.Turn, schema registry.InputSchema) (values map[string]any, bad chat.Text) {
 	values = map[string]any{}
 	for _, f := range schema {
 		text, ok := t.In.Options[f.Name].(string)
-		if !ok {
+		if !ok || !input.IsTyped(f) {
 			continue
 		}
 		if text = strings.TrimSpace(text); text == "" {

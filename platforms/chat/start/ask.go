@@ -92,10 +92,21 @@ func ReplaceQuestion(ctx context.Context, t *turn.Turn, answered string) error {
 	return err
 }
 
-// giveUpQuestion ends what a person was asked before, since what they began instead is under way.
-func giveUpQuestion(ctx context.Context, t *turn.Turn) error {
+// Begin notes in a draft which question is open when a command begins it: that is over once its run is under way.
+func Begin(ctx context.Context, t *turn.Turn, d *input.Draft) error {
 	p, _, err := t.Services.Store.Prompts.Last(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
 	if errors.Is(err, store.ErrNoPrompt) {
+		return nil
+	}
+	d.Before = p.ID
+	return err
+}
+
+// giveUpQuestion ends what a person was asked before a command, since what they began instead is under way. What a press has asked
+// meanwhile stays open.
+func giveUpQuestion(ctx context.Context, t *turn.Turn, before string) error {
+	p, _, err := t.Services.Store.Prompts.Last(ctx, t.In.Platform, t.In.Chat.Chat, t.Account.ID)
+	if errors.Is(err, store.ErrNoPrompt) || err == nil && p.ID != before {
 		return nil
 	}
 	if err == nil {

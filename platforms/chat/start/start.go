@@ -24,7 +24,9 @@ func Tool(ctx context.Context, t *turn.Turn, tool *registry.Tool, typed string) 
 		return turn.Nothing, err
 	}
 	d := NewDraft(t, tool)
-	d.Anew = true
+	if err := Begin(ctx, t, &d); err != nil {
+		return turn.Nothing, err
+	}
 	if hint, err := ReadText(ctx, t, &d, tool, typed); hint != nil || err != nil {
 		return turn.Nothing, HintOr(ctx, t, hint, err)
 	}
@@ -127,8 +129,8 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 		return turn.Nothing, NotStarted(ctx, t, status, d, err)
 	}
 	// Not before: a command that is refused leaves open what was asked.
-	if d.Anew {
-		if err := giveUpQuestion(ctx, t); err != nil {
+	if d.Before != "" {
+		if err := giveUpQuestion(ctx, t, d.Before); err != nil {
 			t.Services.Log.WarnContext(ctx, "a question stays open", "error", err)
 		}
 	}

@@ -61,7 +61,7 @@ func (d *Door) renewed(ctx context.Context, hash secretHash) (caller, bool) {
 	if len(used) == 0 {
 		return caller{}, false // somebody else has asked in vain
 	}
-	ctx, cancel := context.WithTimeout(ctx, renewWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewWithin) // others wait for it, whoever has gone
 	defer cancel()
 	found, err := d.cfg.Secrets.KeysOf(ctx, slices.Collect(maps.Keys(used)))
 	if err != nil {

@@ -29,8 +29,11 @@ func (b *board) KeyOf(_ context.Context, plaintext string) (users.Account, users
 	return h.Account, h.Key, nil
 }
 
-func (b *board) KeysOf(_ context.Context, ids []int64) (map[int64]users.Holder, error) {
+func (b *board) KeysOf(ctx context.Context, ids []int64) (map[int64]users.Holder, error) {
 	b.many++
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	found := map[int64]users.Holder{}
 	for _, id := range ids {
 		for _, h := range b.keys {
@@ -54,8 +57,9 @@ func TestKeysInUseAreLookedUpTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx := t.Context()
 	show := func(key string) (caller, error) {
-		r := httptest.NewRequest("GET", "/api/balance", nil)
+		r := httptest.NewRequestWithContext(ctx, "GET", "/api/balance", nil)
 		r.Header.Set("Authorization", "Bearer "+key)
 		return d.identify(&visit{door: d, r: r})
 	}
@@ -82,6 +86,14 @@ func TestKeysInUseAreLookedUpTogether(t *testing.T) {
 	now = now.Add(callerLife)
 	round("after it", 0, 1)
 	round("within the next", 0, 0)
+
+	now = now.Add(callerLife)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	ctx = gone
+	round("after it, by one who has gone meanwhile", 0, 1)
+	ctx = t.Context()
+	round("and within the next", 0, 0)
 
 	limited := b.keys["key3"]
 	limited.Key.SpendLimit = 5
