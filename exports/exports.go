@@ -30,8 +30,6 @@ const (
 
 	tries      = 5
 	retryAfter = time.Minute
-
-	channel = "signalbox_exports"
 )
 
 // State is how far an archive is.
@@ -110,7 +108,7 @@ func New(config Config) (*Service, error) {
 	s := &Service{cfg: config, log: config.Logger.With("component", "exports")}
 	s.worker = claims.NewWorker(claims.WorkerConfig{
 		Queue:     claims.QueueConfig{Pool: config.Pool, Log: s.log, Now: config.Now, Table: "export_work", Key: "export_id", Places: 1, Poll: config.Poll, Work: s.do},
-		Processes: "export_workers", Lock: locks.Export, Channel: channel, LookEvery: config.LookEvery, Tidy: s.expire, BreakOff: true,
+		Processes: "export_workers", Lock: locks.Export, LookEvery: config.LookEvery, Tidy: s.expire, BreakOff: true,
 	})
 	return s, nil
 }
@@ -166,15 +164,13 @@ func (s *Service) Request(ctx context.Context, accountID string) (e Export, err 
 			e = last
 			return err
 		}
-		if e, err = s.add(ctx, tx, accountID); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `SELECT pg_notify('`+channel+`', '')`)
+		e, err = s.add(ctx, tx, accountID)
 		return err
 	})
 	if err != nil {
 		return Export{}, fmt.Errorf("export of %s: %w", accountID, err)
 	}
+	s.worker.Look() // other processes see it at their next look
 	if e.State == Ready {
 		return e, registry.Say(registry.CodeRateLimited, said.ExportTooSoon).After(e.RequestedAt.Add(Every).Sub(s.cfg.Now()))
 	}

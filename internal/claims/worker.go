@@ -12,14 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// WorkerConfig is what a Worker works with. All but Heard, Tidy and BreakOff are needed.
+// WorkerConfig is what a Worker works with. All but Channel, Heard, Tidy and BreakOff are needed.
 type WorkerConfig struct {
 	Queue QueueConfig // without its Process
-	// Processes is the table of processes that work on the queue, Lock the advisory lock of one, Channel where they tell each other of news;
-	// see ProcessConfig.
+	// Processes is the table of processes that work on the queue, Lock the advisory lock of one. Channel is where they tell each other of
+	// news, and Heard gets it; see ProcessConfig. Without one, others see after at most two seconds what came into the queue.
 	Processes, Lock, Channel string
-	Heard                    func(payload string) // nil: the queue is looked at
-	LookEvery                time.Duration        // how often processes that are gone are looked for
+	Heard                    func(payload string)
+	LookEvery                time.Duration // how often processes that are gone are looked for
 	// Tidy is done as often, for what else passes with time.
 	Tidy func(ctx context.Context) error
 	// BreakOff has Stop cut off what is under way, which is begun anew elsewhere, rather than wait for it.
@@ -43,13 +43,9 @@ type Worker struct {
 func NewWorker(cfg WorkerConfig) *Worker {
 	cfg.Queue.Process = uuid.NewString()
 	w := &Worker{Queue: NewQueue(cfg.Queue), cfg: cfg, log: cfg.Queue.Log, stopping: make(chan struct{}), idle: make(chan struct{})}
-	heard := cfg.Heard
-	if heard == nil {
-		heard = func(string) { w.Look() }
-	}
 	w.process = NewProcess(ProcessConfig{
 		Pool: cfg.Queue.Pool, Log: w.log, ID: cfg.Queue.Process, Table: cfg.Processes, Lock: cfg.Lock, Channel: cfg.Channel,
-		Heard: heard, Again: func(context.Context) { w.Look() },
+		Heard: cfg.Heard, Again: func(context.Context) { w.Look() },
 		Release: func(ctx context.Context, tx pgx.Tx, id string, _ time.Time) (int64, error) {
 			return w.Release(ctx, tx, id)
 		},

@@ -49,7 +49,7 @@ func NewLooker(cfg LookerConfig) *claims.Worker {
 	l := looker{cfg, store.New(cfg.Pool)}
 	return claims.NewWorker(claims.WorkerConfig{
 		Queue:     claims.QueueConfig{Pool: cfg.Pool, Log: cfg.Logger, Now: cfg.Now, Table: "site_image_looks", Key: "id", Places: 1, Poll: cfg.Poll, Work: l.look},
-		Processes: "site_image_lookers", Lock: locks.Looker, Channel: "site_images", LookEvery: time.Minute, BreakOff: true,
+		Processes: "site_image_lookers", Lock: locks.Looker, LookEvery: time.Minute, BreakOff: true,
 	})
 }
 
