@@ -85,7 +85,8 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = applicationName
 	}
 	if config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
-		config.ConnConfig.DescriptionCacheCapacity = 0 // the other mode's cache, for which each connection takes 75 kB
+		// Few statements are planned anew each time; for pgx's 512 each connection takes 75 kB.
+		config.ConnConfig.DescriptionCacheCapacity = min(config.ConnConfig.DescriptionCacheCapacity, 32)
 	}
 	boundSilence(config, dsn)
 	return config, nil

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
 
@@ -26,6 +28,12 @@ func TestConnect(t *testing.T) {
 	}
 	if name != "signalbox" {
 		t.Errorf("application_name is %q, want signalbox", name)
+	}
+	var found int
+	for range 2 { // as webhooks, lists of runs, the gallery and the income of creators ask
+		if err := pool.QueryRow(t.Context(), `SELECT $1::int`, pgx.QueryExecModeCacheDescribe, 1).Scan(&found); err != nil || found != 1 {
+			t.Errorf("a statement that is planned anew each time gives %d: %v", found, err)
+		}
 	}
 	for processors, want := range map[int]int32{1: 8, 2: 8, 4: 16, 64: 32} {
 		if got := maxConns(processors); got != want {
