@@ -27,16 +27,17 @@ func TestColoursByWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			b := newBench(t)
 			for seed := uint64(21); seed < 42; seed += map[bool]uint64{true: 1, false: 3}[name == "poster"] { // seven palettes, three posters
-				b := newBench(t)
+				b.scene = scene.New(b.Fonts, scene.Page{})
 				board, err := templates.Draw(b.scene, templates.Read(words, nil, seed))
 				if err != nil {
 					t.Fatal(err)
 				}
 				was := b.looks(t, board)
-				for text, contrast := range was.contrast {
-					if contrast < 4.5 && text != "mark" {
-						t.Errorf("seed %d: %q has a contrast of %.2f", seed, text, contrast)
+				for id, contrast := range was.contrast {
+					if text, _ := b.shape(id); contrast < 4.5 && text.Name != "mark" {
+						t.Errorf("seed %d: %q has a contrast of %.2f", seed, text.Name, contrast)
 					}
 				}
 				for _, wish := range wishes {
@@ -83,14 +84,14 @@ func (b *bench) judgeColour(t *testing.T, board *scene.Shape, was looks, wish, w
 	if _, done, err := templates.Edit(next, ground, "make it "+wish); !done || err != nil {
 		t.Fatalf("%s, %s: %v, %v", what, wish, done, err)
 	}
-	now := changed.looks(t, ground)
-	for text, before := range was.contrast {
-		if after := now.contrast[text]; after < min(4.5, before)-0.15 {
-			t.Errorf("%s, %s: %q had a contrast of %.2f and has %.2f", what, wish, text, before, after)
+	now := changed.recoloured(t, ground, was)
+	for id, before := range was.contrast {
+		if after := now.contrast[id]; after < min(4.5, before)-0.15 {
+			text, _ := b.shape(id)
+			t.Errorf("%s, %s: %q had a contrast of %.2f and has %.2f", what, wish, text.Name, before, after)
 		}
 	}
 	if lost := was.edges(now); lost > gone && wish != "gray" { // which takes hues away
-
 		t.Errorf("%s, %s: %.1f %% of the edges are gone", what, wish, 100*lost)
 	}
 	changes := next.Changes()
@@ -104,47 +105,67 @@ func (b *bench) judgeColour(t *testing.T, board *scene.Shape, was looks, wish, w
 
 // looks is what a drawing looks like.
 type looks struct {
-	bare     *image.RGBA        // without its words
-	contrast map[string]float64 // of each text with what is beneath its letters: the least but for 3 % of them
+	bare     *image.RGBA              // without its words
+	letters  map[string][]image.Point // of each text, where its letters cover what is beneath
+	contrast map[string]float64       // of each text with what is beneath its letters: the least but for 3 % of them
 }
 
 func (b *bench) looks(t *testing.T, board *scene.Shape) looks {
 	t.Helper()
-	var rest, texts []*scene.Shape
-	for _, sh := range b.scene.All() {
-		if sh.Type == scene.TextShape {
-			texts = append(texts, sh)
-		} else {
-			rest = append(rest, sh)
-		}
-	}
-	paint := func(s *scene.Scene) *image.RGBA {
-		p, err := b.drawer.Draw(t.Context(), s, draw.Options{Board: board.ID, Format: draw.PNG, Scale: 0.2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return onWhite(decode(t, p.Content))
-	}
-	l := looks{bare: paint(scene.New(b.Fonts, b.scene.Page, rest...)), contrast: map[string]float64{}}
-	full := paint(b.scene)
-	for _, text := range texts {
-		if len(text.Strokes) > 0 || len(text.Fills) != 1 || text.Fills[0].Color == "" || text.Opacity < 1 {
+	l := looks{bare: b.bare(t, board), letters: map[string][]image.Point{}}
+	full := b.small(t, b.scene, board)
+	for _, text := range b.scene.All() {
+		if text.Type != scene.TextShape || len(text.Strokes) > 0 || len(text.Fills) != 1 || text.Fills[0].Color == "" || text.Opacity < 1 {
 			continue // an outline keeps letters apart from what is beneath
 		}
-		var seen []float64
 		box := b.scene.Bounds(text)
 		for y := int((box.Y - board.Y) * 0.2); y < int((box.Y+box.H-board.Y)*0.2); y++ {
 			for x := int((box.X - board.X) * 0.2); x < int((box.X+box.W-board.X)*0.2); x++ {
-				if (image.Point{X: x, Y: y}).In(full.Rect) && at(full, x, y) != at(l.bare, x, y) {
-					seen = append(seen, contrastOf(at(l.bare, x, y), inkOf(text.Fills[0].Color)))
+				if p := (image.Point{X: x, Y: y}); p.In(full.Rect) && at(full, x, y) != at(l.bare, x, y) {
+					l.letters[text.ID] = append(l.letters[text.ID], p)
 				}
 			}
 		}
-		if slices.Sort(seen); len(seen) > 0 {
-			l.contrast[text.Name] = seen[len(seen)*3/100]
-		}
 	}
+	l.contrast = b.contrasts(l.bare, l.letters)
 	return l
+}
+
+// recoloured is what a drawing looks like in other colours: its letters stand where they stood.
+func (b *bench) recoloured(t *testing.T, board *scene.Shape, was looks) looks {
+	t.Helper()
+	bare := b.bare(t, board)
+	return looks{bare, was.letters, b.contrasts(bare, was.letters)}
+}
+
+func (b *bench) contrasts(bare *image.RGBA, letters map[string][]image.Point) map[string]float64 {
+	contrasts := map[string]float64{}
+	for id, places := range letters {
+		text, _ := b.shape(id)
+		ink, seen := inkOf(text.Fills[0].Color), make([]float64, len(places))
+		for i, p := range places {
+			seen[i] = contrastOf(at(bare, p.X, p.Y), ink)
+		}
+		slices.Sort(seen)
+		contrasts[id] = seen[len(seen)*3/100]
+	}
+	return contrasts
+}
+
+// bare is a small picture of a drawing without its words.
+func (b *bench) bare(t *testing.T, board *scene.Shape) *image.RGBA {
+	t.Helper()
+	rest := slices.DeleteFunc(b.scene.All(), func(sh *scene.Shape) bool { return sh.Type == scene.TextShape })
+	return b.small(t, scene.New(b.Fonts, b.scene.Page, rest...), board)
+}
+
+func (b *bench) small(t *testing.T, s *scene.Scene, board *scene.Shape) *image.RGBA {
+	t.Helper()
+	p, err := b.drawer.Draw(t.Context(), s, draw.Options{Board: board.ID, Format: draw.PNG, Scale: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return onWhite(decode(t, p.Content))
 }
 
 func inkOf(hex string) (c [3]int) {
