@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -67,6 +68,32 @@ func TestColoursOfScenes(t *testing.T) {
 				b.judgeColour(t, board, was, wish, c.Name, 0.1)
 			}
 		}
+	}
+}
+
+// TestColoursOfAPile recolours shapes that all lie over each other, each in a colour of its own, which takes 0.1 s of processor time.
+func TestColoursOfAPile(t *testing.T) {
+	t.Parallel()
+	s := scene.New(testFonts(), scene.Page{})
+	w, h, words := 1600.0, 1000.0, "Label"
+	board, err := s.Create(scene.Board, scene.Props{Width: &w, Height: &h})
+	for i := 0; i < 2000 && err == nil; i++ {
+		p := scene.Props{ParentID: &board.ID, Width: &w, Height: &h, Fills: &[]scene.Fill{{Color: fmt.Sprintf("#%06X", 0xFFFFFF-(1999-i)*7919), Opacity: 0.5}}}
+		kind := scene.Rectangle
+		if i%40 == 0 {
+			kind, p.Characters = scene.TextShape, &words
+		}
+		_, err = s.Create(kind, p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if _, done, err := templates.Edit(s, board, "make it blue"); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

@@ -90,8 +90,9 @@ func (d *drawing) best(want tone, hex string) *plan {
 func (d *drawing) harm(p *plan) float64 {
 	sum := 0.0
 	for _, t := range d.texts {
+		now := lights(t.places, p)
 		for _, ink := range t.colors {
-			is, to, lacks := t.mended(ink, p)
+			is, to, lacks := t.mended(ink, p, now)
 			sum += 10*lacks + max(0, math.Abs(to-is.light)-0.3)
 		}
 	}
@@ -133,7 +134,7 @@ func (d *drawing) keys() []tone {
 	}
 	slices.SortStableFunc(list, func(a, b weighed) int { return cmp.Compare(b.share*b.chroma, a.share*a.chroma) })
 	var keys []tone
-	for _, c := range list {
+	for _, c := range list[:min(len(list), mostKeys)] {
 		keys = append(keys, c.tone)
 	}
 	return keys
