@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	imagedraw "image/draw"
 	"io"
 	"math"
 	"os"
@@ -364,16 +365,8 @@ func decode(t *testing.T, content []byte) *image.RGBA {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return toRGBA(img)
-}
-
-func toRGBA(img image.Image) *image.RGBA {
-	out := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
-	for y := range out.Rect.Dy() {
-		for x := range out.Rect.Dx() {
-			out.Set(x, y, img.At(img.Bounds().Min.X+x, img.Bounds().Min.Y+y))
-		}
-	}
+	out := image.NewRGBA(image.Rectangle{Max: img.Bounds().Size()})
+	imagedraw.Draw(out, out.Rect, img, img.Bounds().Min, imagedraw.Src)
 	return out
 }
 

@@ -117,7 +117,6 @@ func strategyOf(tool registry.Tool) (registry.WebhookConfig, bool) {
 	return *tool.WebhookStrategy, true
 }
 
-// begin starts what ends with the test.
 func (h *house) callback(ctx context.Context, service, runID, providerID string) (bool, error) {
 	err := h.runs.Callback(ctx, service, runID, providerID)
 	if errors.Is(err, runs.ErrNotFound) {

@@ -2,6 +2,7 @@ package recolour
 
 import (
 	"math"
+	"slices"
 
 	"github.com/signalbox/signalbox/providers/canvas/geom"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -26,24 +27,29 @@ type area struct {
 }
 
 // areas are all shapes of a board that are seen, from bottom to top, the board first.
-func areas(s *scene.Scene, sh *scene.Shape, opacity float64) []area {
+func areas(s *scene.Scene, sh *scene.Shape, opacity float64) []*area {
 	if sh.Hidden {
 		return nil
 	}
 	opacity *= sh.Opacity
 	turn := sh.Turn()
 	back, _ := turn.Invert()
-	list := []area{{shape: sh, back: back, bounds: turn.Bounds(sh.Box()), lines: sh.Outline().Flatten(1), opacity: opacity}}
+	list := []*area{{shape: sh, back: back, bounds: turn.Bounds(sh.Box()), lines: sh.Outline().Flatten(1), opacity: opacity}}
 	for _, child := range s.Children(sh.ID) {
 		list = append(list, areas(s, child, opacity)...)
 	}
 	return list
 }
 
+// meets tells whether something of a box on the page may be inside.
+func (a *area) meets(box geom.Rect) bool {
+	b := a.bounds
+	return b.X <= box.X+box.W && b.X+b.W >= box.X && b.Y <= box.Y+box.H && b.Y+b.H >= box.Y
+}
+
 // covers tells whether a place on the page is inside.
 func (a *area) covers(p geom.Point) bool {
-	b := a.bounds
-	if p.X < b.X || p.Y < b.Y || p.X > b.X+b.W || p.Y > b.Y+b.H {
+	if !a.meets(geom.Rect{X: p.X, Y: p.Y}) {
 		return false
 	}
 	p = a.back.Apply(p)
@@ -63,22 +69,29 @@ func (a *area) covers(p geom.Point) bool {
 	return turns != 0
 }
 
-// layersAt are the fills at a place, from bottom to top.
-func layersAt(list []area, p geom.Point) []layer {
+// mostLayers is how many fills are looked at in one place, since thousands may lie over each other. What is deeper is hardly seen.
+const mostLayers = 32
+
+// layersAt are the fills that are seen at a place, from bottom to top.
+func layersAt(list []*area, p geom.Point) []layer {
 	var layers []layer
-	for i := range list {
-		a := &list[i]
+	for _, a := range slices.Backward(list) {
 		if a.shape.Type == scene.TextShape || len(a.shape.Fills) == 0 || !a.covers(p) {
 			continue
 		}
-		for n := len(a.shape.Fills) - 1; n >= 0; n-- {
-			l := layerOf(a.shape, a.shape.Fills[n], a.back.Apply(p))
+		for _, f := range a.shape.Fills {
+			l := layerOf(a.shape, f, a.back.Apply(p))
 			l.opacity *= a.opacity
 			if l.blend = a.shape.Blend(); l.opacity > 0 {
 				layers = append(layers, l)
 			}
+			if l.opacity == 1 && l.blend == "normal" || len(layers) == mostLayers {
+				slices.Reverse(layers)
+				return layers
+			}
 		}
 	}
+	slices.Reverse(layers)
 	return layers
 }
 
@@ -149,7 +162,7 @@ func seen(layers []layer, p *plan) (c rgb, known bool) {
 }
 
 // words is where the letters of a text stand, as places spread over them.
-func words(s *scene.Scene, a area) []geom.Point {
+func words(s *scene.Scene, a *area) []geom.Point {
 	sh, t := a.shape, *a.shape.Text
 	t.GrowType = "auto-height"
 	box := sh.Box()

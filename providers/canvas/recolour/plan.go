@@ -90,8 +90,9 @@ func (d *drawing) best(want tone, hex string) *plan {
 func (d *drawing) harm(p *plan) float64 {
 	sum := 0.0
 	for _, t := range d.texts {
+		now := lights(t.places, p)
 		for _, ink := range t.colors {
-			is, to, lacks := t.mended(ink, p)
+			is, to, lacks := t.mended(ink, p, now)
 			sum += 10*lacks + max(0, math.Abs(to-is.light)-0.3)
 		}
 	}
@@ -133,7 +134,7 @@ func (d *drawing) keys() []tone {
 	}
 	slices.SortStableFunc(list, func(a, b weighed) int { return cmp.Compare(b.share*b.chroma, a.share*a.chroma) })
 	var keys []tone
-	for _, c := range list {
+	for _, c := range list[:min(len(list), mostKeys)] {
 		keys = append(keys, c.tone)
 	}
 	return keys
@@ -177,19 +178,15 @@ func (d *drawing) groundPlans(want tone, hex string, keys []tone) []*plan {
 	if d.ground.light > light && want.light < dark { // colours on a dark ground shine
 		over = []*plan{over[0].bent(d.ground.light-0.2, 0.48), over[0], over[0].bent(0.4, 0.47)}
 	}
-	list := []*plan{with(d.within(want.light), false)}
+	list := []*plan{with(want.light, false)}
 	if math.Abs(near-want.light) > 0.16 {
 		if math.Abs(d.ground.light-0.5) > 0.15 { // what is beneath the ground's lightness, or above it, would lie too close together
 			list = nil
 		}
-		return append(append(list, over...), with(near, false))
+		return append(list, over...)
 	}
 	for _, less := range []float64{0, 0.1, 0.2, 0.3} {
-		p := with(d.within(near*(1-less)), false)
-		list = append(list, p)
-		if at := p.lights[1]; at[0] < 0.5 { // what lies between ground and words stays nearer to the ground
-			list = append(list, p.bent(0.8, at[1]+0.65*(p.light(0.8)-at[1])))
-		}
+		list = append(list, with(near*(1-less), false))
 	}
 	return append(list, over...)
 }
@@ -201,18 +198,4 @@ func (p *plan) bent(light, to float64) *plan {
 	bent.lights = append(slices.Clone(p.lights), [2]float64{light, to})
 	slices.SortFunc(bent.lights, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 	return &bent
-}
-
-// within leaves room above the lightness of a ground for what is lighter, such as the paper of a card.
-func (d *drawing) within(want float64) float64 {
-	above := 0.0
-	for _, c := range d.colors {
-		if c.light > d.ground.light+0.1 {
-			above += c.share
-		}
-	}
-	if above > 0.05 {
-		return min(want, 0.88)
-	}
-	return want
 }

@@ -21,6 +21,9 @@ const (
 	light  = 0.78  // and above which for a light one
 )
 
+// mostKeys is how many of a drawing's colours may lead the others: each is another plan to look at, and there may be as many colours as shapes.
+const mostKeys = 8
+
 // drawing is what is to be recoloured.
 type drawing struct {
 	texts  []text
@@ -63,7 +66,7 @@ func Board(s *scene.Scene, board *scene.Shape, color string) error {
 }
 
 // look takes a drawing in.
-func look(s *scene.Scene, list []area) drawing {
+func look(s *scene.Scene, list []*area) drawing {
 	var d drawing
 	shares := map[string]float64{}
 	places := spread(list[0].shape.Box(), 32, 32, list[0].shape.Turn())
@@ -119,15 +122,17 @@ func groundOf(board *scene.Shape, colors []weighed) tone {
 }
 
 // beneath are the different fills at places.
-func beneath(list []area, places []geom.Point) [][]layer {
-	var all [][]layer
+func beneath(list []*area, places []geom.Point) [][]layer {
 	box := geom.Box(places...)
-	list = slices.DeleteFunc(slices.Clone(list), func(a area) bool { // what is elsewhere: there may be thousands of shapes
-		b := a.bounds
-		return len(a.shape.Fills) == 0 || b.X > box.X+box.W || b.X+b.W < box.X || b.Y > box.Y+box.H || b.Y+b.H < box.Y
-	})
+	var near []*area
+	for _, a := range list {
+		if len(a.shape.Fills) > 0 && a.meets(box) {
+			near = append(near, a)
+		}
+	}
+	var all [][]layer
 	for _, p := range places {
-		layers := layersAt(list, p)
+		layers := layersAt(near, p)
 		if !slices.ContainsFunc(all, func(known []layer) bool { return slices.Equal(known, layers) }) {
 			all = append(all, layers)
 		}
@@ -163,9 +168,9 @@ func opposite(mode string) string {
 
 // mend gives the words of a text that would not be read any more another lightness.
 func mend(s *scene.Scene, t text, p *plan) {
-	fixed := map[string]string{}
+	now, fixed := lights(t.places, p), map[string]string{}
 	for _, ink := range t.colors {
-		is, to, _ := t.mended(ink, p)
+		is, to, _ := t.mended(ink, p, now)
 		if to != is.light {
 			fixed[is.hex()] = tone{to, is.chroma, is.hue}.hex()
 		}
@@ -175,10 +180,10 @@ func mend(s *scene.Scene, t text, p *plan) {
 	}
 }
 
-// mended is what becomes of an ink with a plan, the nearest lightness in which it is read as well as it was, at least as WCAG wants, and what it lacks even so.
-func (t *text) mended(ink string, p *plan) (is tone, to, lacks float64) {
+// mended is what becomes of an ink with a plan, the nearest lightness in which it is read on what is beneath now as well as it was, at least as WCAG wants, and what it
+// lacks even so.
+func (t *text) mended(ink string, p *plan, now []float64) (is tone, to, lacks float64) {
 	is = toneOf(p.color(ink))
-	now := lights(t.places, p)
 	need := readable
 	if was := apart(toneOf(ink).light, t.was); was < ornament {
 		need = was
