@@ -24,6 +24,9 @@ const (
 	connectLimit = 9 * time.Second
 	// applicationName is how our connections are listed in pg_stat_activity.
 	applicationName = "signalbox"
+	// ownDescriptions is how many statements a connection keeps of the few that ask for QueryExecModeCacheDescribe by themselves. pgx would make
+	// room for 512, 75 kB of each connection.
+	ownDescriptions = 16
 )
 
 // maxConns is the pool's size for a number of processors, unless the address sets pool_max_conns. More connections than
@@ -85,7 +88,7 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = applicationName
 	}
 	if config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
-		config.ConnConfig.DescriptionCacheCapacity = 0 // the other mode's cache, for which each connection takes 75 kB
+		config.ConnConfig.DescriptionCacheCapacity = ownDescriptions
 	}
 	boundSilence(config, dsn)
 	return config, nil

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
 
@@ -26,6 +28,11 @@ func TestConnect(t *testing.T) {
 	}
 	if name != "signalbox" {
 		t.Errorf("application_name is %q, want signalbox", name)
+	}
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec} { // those that statements of the program ask for
+		if err := pool.QueryRow(t.Context(), `SELECT $1::text`, mode, "Ann").Scan(&name); err != nil || name != "Ann" {
+			t.Errorf("a statement that asks for %v: %q, %v", mode, name, err)
+		}
 	}
 	for processors, want := range map[int]int32{1: 8, 2: 8, 4: 16, 64: 32} {
 		if got := maxConns(processors); got != want {
