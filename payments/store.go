@@ -29,6 +29,8 @@ var (
 	ErrOtherPayer = errors.New("somebody else ordered this; order it yourself")
 	// ErrOtherPrice is returned where what is to be paid is not what was ordered.
 	ErrOtherPrice = errors.New("the price is not the one that was ordered; order it again")
+	// ErrAway is returned where what was ordered cannot be paid now: who takes the money does not answer, or refuses the house.
+	ErrAway = errors.New("it cannot be paid now; order it again in some minutes")
 	// ErrNoPayment is returned where a payment is not there.
 	ErrNoPayment = errors.New("there is no such payment")
 )

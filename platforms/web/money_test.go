@@ -3,12 +3,14 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/browsertest"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -178,7 +180,20 @@ func TestBuying(t *testing.T) {
 		h := newHouse(t, func(c *web.Config) {
 			c.Buying = pages.Buying{Offers: func() words.Buying { return words.Buying{Seller: starsOnly{}} }}
 		})
-		has(t, h.reader().page("/buy"), "More credit is sold on Telegram: send /buy there.")
+		me := h.reader()
+		has(t, me.page("/buy"), "More credit is sold on Telegram: send /buy there.")
+		has(t, readAll(t, me.form("/buy/redeem", url.Values{"code": {"ABCD"}}).Body), "There is no such code")
+	})
+	t.Run("what cannot be paid now is said", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, func(c *web.Config) {
+			c.Buying = pages.Buying{Offers: func() words.Buying { return words.Buying{Seller: tillAway{}} }}
+		})
+		res := h.reader().form("/buy", url.Values{"offer": {tillAway{}.Offers("", "")[0].ID()}})
+		if res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("the status is %d", res.StatusCode)
+		}
+		has(t, readAll(t, res.Body), "This cannot be paid right now, and nothing was.")
 	})
 }
 
@@ -190,3 +205,18 @@ func (starsOnly) Offers(string, string) []words.Offer { return nil }
 func (starsOnly) Elsewhere(string) []string { return []string{"Telegram"} }
 
 func (starsOnly) Bought(context.Context, string) ([]payments.Payment, error) { return nil, nil }
+
+func (starsOnly) Redeem(context.Context, string, string) (billing.NanoUSD, error) {
+	return 0, payments.ErrNoVoucher
+}
+
+// tillAway sells here, but what is ordered cannot be paid.
+type tillAway struct{ starsOnly }
+
+func (tillAway) Offers(string, string) []words.Offer {
+	return []words.Offer{{Product: "small", Name: "Small", Currency: "USD", Price: "5.00 USD"}}
+}
+
+func (tillAway) Checkout(context.Context, string, string, string, words.Offer) (string, error) {
+	return "", payments.ErrAway
+}

@@ -56,7 +56,7 @@ func BuyingProblem(err error) string {
 		key string
 	}{
 		{payments.ErrNoProduct, "pay.noProduct"}, {payments.ErrNoOrder, "pay.noOrder"}, {payments.ErrOrderPaid, "pay.orderPaid"}, {payments.ErrOtherPayer, "pay.otherPayer"},
-		{payments.ErrOtherPrice, "pay.otherPrice"}, {payments.ErrTooManyCodes, "pay.tooManyCodes"}, {payments.ErrNoVoucher, "pay.noVoucher"},
+		{payments.ErrOtherPrice, "pay.otherPrice"}, {payments.ErrTooManyCodes, "pay.tooManyCodes"}, {payments.ErrNoVoucher, "pay.noVoucher"}, {payments.ErrAway, "pay.away"},
 	} {
 		if errors.Is(err, problem.err) {
 			return problem.key

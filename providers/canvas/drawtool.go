@@ -238,13 +238,13 @@ func (p *Provider) nextActions(ctx context.Context, account, sceneID string) []a
 	return list
 }
 
-// links lead to where a drawing is gone on with by hand, where the house has an address.
+// links lead to where a drawing is gone on with by hand, where the house has a secure address.
 func (p *Provider) links(sceneID, open string) []any {
 	if p.Address == nil {
 		return nil
 	}
 	address := p.Address("/scenes/" + sceneID)
-	if address == "" {
+	if !strings.HasPrefix(address, "https://") { // a card leaves out any other, and chats add its text as a file
 		return nil
 	}
 	return []any{map[string]any{"label": open, "url": address}}

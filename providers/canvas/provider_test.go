@@ -188,6 +188,21 @@ func TestProvider(t *testing.T) {
 
 func second[A any](_ A, err error) error { return err }
 
+func TestDrawingsAreLinkedBySecureAddressesOnly(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]int{"": 0, "http://192.168.1.2:8080": 0, "https://bot.example": 1} {
+		p := &Provider{Config: Config{Address: func(path string) string {
+			if base == "" {
+				return ""
+			}
+			return base + path
+		}}}
+		if got := p.links("7", "Open"); len(got) != want {
+			t.Errorf("with the address %q the links are %v, want %d", base, got, want)
+		}
+	}
+}
+
 func TestDraw(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

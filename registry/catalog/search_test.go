@@ -26,6 +26,7 @@ func studio() *catalog.Snapshot {
 		make("mesh", "Image to 3D", "3d", "Builds a textured 3D model from one photo, as GLB file."),
 		make("speak", "Text to Speech", "audio", "Reads a text aloud in a natural voice."),
 		make("song", "Song Maker", "audio", "Composes music with vocals from lyrics and a genre."),
+		make("wallpaper", "Wallpaper", "images", "Paints an abstract pattern of flat shapes."),
 		make("sticker", "Sticker", "fun", "Turns a picture into a die-cut sticker with a white border."),
 	}, noon)
 }
@@ -57,7 +58,7 @@ func TestSearch(t *testing.T) {
 		})
 	}
 	for typed, want := range map[string]string{
-		"stikcer": "sticker", "upscael": "upscale4x", "bakground remvoer": "bgremove", "speach": "speak", "inpianting": "inpaint", "fluxgen": "fluxgeneral",
+		"stikcer": "sticker", "upscael": "upscale4x", "bakground remvoer": "bgremove", "speach": "speak", "inpianting": "inpaint", "fluxgen": "fluxgeneral", "walpaper": "wallpaper", "walpapper": "wallpaper",
 	} {
 		t.Run("slips of the finger are forgiven: "+typed, func(t *testing.T) {
 			t.Parallel()

@@ -233,8 +233,10 @@ func (x *searchIndex) alike(word lexicon.Word) map[string]float64 {
 		x.addLonger(word.Text, found)
 	}
 	if len(found) == 0 && !word.Known {
-		for _, term := range x.spelling.Near(word.Text) {
-			found[term] = likeTypo
+		for _, form := range append([]string{word.Text}, word.Stems...) { // terms are stems: "wallpap" is too far from "walpaper"
+			for _, term := range x.spelling.Near(form) {
+				found[term] = likeTypo
+			}
 		}
 	}
 	return found

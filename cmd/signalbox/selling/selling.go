@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/i18n"
@@ -61,7 +62,11 @@ type Seller struct {
 	till  *stripe.Till // nil: none
 	stars Stars        // nil: none
 	store Store        // Discord's; nil: none
+	// patience is how long anyone waits at a button for the address where they pay, or on coming back from there.
+	patience time.Duration
 }
+
+const patience = 10 * time.Second
 
 var (
 	_ words.Seller      = (*Seller)(nil)
@@ -71,7 +76,7 @@ var (
 
 // New makes a seller.
 func New(cfg Config) (*Seller, error) {
-	s := &Seller{cfg: cfg}
+	s := &Seller{cfg: cfg, patience: patience}
 	if cfg.Stripe.Key == "" || cfg.Page == nil {
 		return s, nil
 	}
@@ -146,7 +151,19 @@ func (s *Seller) Checkout(ctx context.Context, accountID, platform, language str
 	if err != nil {
 		return "", err
 	}
-	if source == billing.Stars {
+	address, err := s.addressOf(ctx, o, language)
+	if err != nil {
+		s.cfg.Logger.ErrorContext(ctx, "somebody could not pay what they ordered", "error", err)
+		return "", payments.ErrAway
+	}
+	return address, nil
+}
+
+// addressOf is where an order is paid.
+func (s *Seller) addressOf(ctx context.Context, o payments.Order, language string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	if o.Currency == payments.XTR {
 		return s.stars.InvoiceLink(ctx, o, language)
 	}
 	return s.till.Checkout(ctx, o, language, s.cfg.Page.JoinPath("buy").String()+"?session={CHECKOUT_SESSION_ID}")
@@ -171,6 +188,8 @@ func (s *Seller) Look(ctx context.Context, session string) error {
 	if s.till == nil {
 		return payments.ErrNoPayment
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
 	return s.till.Look(ctx, session)
 }
 

@@ -86,7 +86,11 @@ func (s *overview) notBought(w http.ResponseWriter, r *http.Request, a users.Acc
 	if key == "" {
 		return err
 	}
-	return s.showBuying(w, r, a, http.StatusUnprocessableEntity, buyPage{buyView: s.buying.now()}, s.render.Voice(r, a).Line(key))
+	status := http.StatusUnprocessableEntity
+	if errors.Is(err, payments.ErrAway) {
+		status = http.StatusServiceUnavailable
+	}
+	return s.showBuying(w, r, a, status, buyPage{buyView: s.buying.now()}, s.render.Voice(r, a).Line(key))
 }
 
 // receipt sends the receipt of a payment of one's own as a PDF.

@@ -1,0 +1,64 @@
+package selling
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/payments"
+	"github.com/signalbox/signalbox/payments/paymentstest"
+	"github.com/signalbox/signalbox/payments/stripe"
+	"github.com/signalbox/signalbox/payments/stripe/stripetest"
+	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/words"
+)
+
+// TestStripeAway has people told in time and in words that nothing can be paid now, while the operator reads why.
+func TestStripeAway(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer http.HandlerFunc
+		logged string
+	}{
+		"it is silent": {func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice who gives up
+			<-r.Context().Done()
+		}, "deadline exceeded"},
+		"the key is wrong": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided: sk_test_****7dc"}}`, http.StatusUnauthorized)
+		}, "it answered 401: Invalid API Key provided"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(tc.answer)
+			t.Cleanup(server.Close)
+			till := paymentstest.New(t)
+			var log bytes.Buffer
+			s, err := New(Config{
+				Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: server.URL},
+				Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.patience = 100 * time.Millisecond
+			address, err := s.Checkout(t.Context(), till.User(t), web.Platform, "en", words.Offer{Product: "small", Currency: "USD"})
+			if !errors.Is(err, payments.ErrAway) || words.BuyingProblem(err) != "pay.away" || address != "" {
+				t.Errorf("the address is %q, %v", address, err)
+			}
+			if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, tc.logged) || strings.Contains(got, stripetest.Key) {
+				t.Errorf("logged is %q, want one line with %q", got, tc.logged)
+			}
+			if err := s.Look(t.Context(), "cs_test_1"); err == nil {
+				t.Error("a session was looked at")
+			}
+		})
+	}
+}
