@@ -210,6 +210,13 @@ func TestSceneOnThePage(t *testing.T) {
 		drawn(t, tab, "title: Autumn fair")
 		browsertest.Becomes(t, tab, `document.querySelector("[aria-label$='Autumn fair']") !== null`)
 	})
+	t.Run("without a connection nothing looks changed, and what others did is shown when it is back", func(t *testing.T) {
+		browsertest.Is(t, tab, `(window.connected = window.fetch, window.fetch = () => Promise.reject(new TypeError("no network")), true)`)
+		dragged(t, tab, garden, 40, 0)
+		browsertest.Becomes(t, tab, `document.getElementById("told").textContent === document.getElementById("scene").dataset.offline && !document.querySelector(".hit.on").getAttribute("transform")`)
+		browsertest.Is(t, tab, `(window.fetch = window.connected, true)`)
+		browsertest.Becomes(t, tab, `document.getElementById("told").textContent === ""`)
+	})
 	t.Run("it fits a narrow window and a dark one, and is there without script", func(t *testing.T) {
 		browsertest.Do(t, tab, chromedp.EmulateViewport(browsertest.Phone.Width, browsertest.Phone.Height, chromedp.EmulateTouch), chromedp.Navigate(page+"/scenes"))
 		browsertest.WindowShot(t, tab, "scenes-phone")

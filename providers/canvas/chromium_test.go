@@ -38,7 +38,8 @@ func TestChromiumDrawsTheSame(t *testing.T) {
 	tab := browsertest.Open(t, browsertest.Window{Width: 700, Height: 700})
 	worst := 0.0
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-	for _, path := range paths {
+	own, _ := filepath.Glob("testdata/scenes/*.json")
+	for _, path := range append(paths, own...) {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		if name == "bad" || name == "responsive" {
 			continue
@@ -50,6 +51,7 @@ func TestChromiumDrawsTheSame(t *testing.T) {
 		board := b.done[c.Picture.Call].id
 		pages[name] = b.picture(t, board, draw.SVG).Content
 		ours := onWhite(decode(t, b.picture(t, board, draw.PNG).Content))
+		judgePixels(t, ours, c)
 		browsertest.Do(t, tab, chromedp.EmulateViewport(int64(c.Picture.Width), int64(c.Picture.Height)), chromedp.Navigate(server.URL+"/"+name))
 		shot, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
 		if err != nil {

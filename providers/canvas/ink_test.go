@@ -4,6 +4,8 @@ import (
 	"image"
 	"math"
 	"testing"
+
+	"github.com/signalbox/signalbox/providers/canvas/draw"
 )
 
 // ink says what a text has to look like: pixels that are nearer to its colour than to any paper.
@@ -126,5 +128,20 @@ func judgeInk(t *testing.T, img *image.RGBA, c corpusScene) {
 				t.Errorf("%s is %g times as high as %s, want %g", q.A, ratio, q.B, q.Value)
 			}
 		}
+	}
+}
+
+// TestLinesBelowTheirBox: a text that is longer than its box hangs out of it, with its shadow.
+func TestLinesBelowTheirBox(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	board := b.must(t, "create-board", in{"x": 0, "y": 0, "width": 200, "height": 200}).id
+	b.must(t, "create-text", in{
+		"parentId": board, "x": 10, "y": 10, "width": 180, "height": 20, "growType": "fixed", "characters": "ONE\nTWO\nTHREE\nFOUR", "fontSize": 30,
+		"fills": []any{in{"fillColor": "#000000"}}, "shadows": []any{in{"offsetX": 2, "offsetY": 2, "color": in{"color": "#FF0000"}}},
+	})
+	k := ink{Box: [4]int{10, 10, 180, 180}, Color: [3]int{0, 0, 0}, Papers: [][3]int{{255, 255, 255}, {255, 0, 0}}, FontSize: 30}
+	if lines, _ := k.measure(decode(t, b.picture(t, board, draw.PNG).Content)); len(lines) != 4 {
+		t.Errorf("%d lines are drawn, want 4", len(lines))
 	}
 }

@@ -27,3 +27,22 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestPDFBoardsMixWithinThemselves: a board that lets what lies below it be seen is a picture of its own where something in it blends, since it mixes
+// with nothing outside.
+func TestPDFBoardsMixWithinThemselves(t *testing.T) {
+	t.Parallel()
+	for mode, pictures := range map[string]int{"normal": 0, "multiply": 1} {
+		b := newBench(t)
+		page := b.must(t, "create-board", in{"x": 0, "y": 0, "width": 100, "height": 100}).id
+		board := b.must(t, "create-board", in{"x": 0, "y": 0, "width": 100, "height": 100, "parentId": page, "fills": []any{}}).id
+		b.must(t, "create-rectangle", in{"x": 10, "y": 10, "width": 50, "height": 50, "parentId": board, "blendMode": mode, "fills": []any{in{"fillColor": "#AA3355"}}})
+		pdf := b.picture(t, page, draw.PDF).Content
+		if n := bytes.Count(pdf, []byte("/SMask")); n != pictures {
+			t.Errorf("%s: the file has %d pictures, want %d", mode, n, pictures)
+		}
+		if bytes.Contains(pdf, []byte("/BM /Multiply")) {
+			t.Errorf("%s: what is in the board blends with what lies below it", mode)
+		}
+	}
+}

@@ -59,7 +59,8 @@ func TestConversationInABrowser(t *testing.T) {
 			shot("progress")
 
 			picture := chattest.Picture(512, 384, color.NRGBA{R: 30, G: 110, B: 90, A: 255})
-			w.Succeed(c, registrytest.File("picture", "image", registry.MediaInfo{Name: "picture.png", MIMEType: "image/png", Width: 512, Height: 384}, picture))
+			output := registrytest.File("picture", "image", registry.MediaInfo{Name: "picture.png", MIMEType: "image/png", Width: 512, Height: 384}, picture)
+			w.Succeed(c, output)
 			browsertest.Becomes(t, ctx, `[...document.querySelectorAll("#log img")].some(i => i.complete && i.naturalWidth === 512)`)
 			browsertest.Becomes(t, ctx, `[...document.querySelectorAll("#log article")].length === 2`)
 			shot("result")
@@ -87,6 +88,15 @@ func TestConversationInABrowser(t *testing.T) {
 			press(t, ctx, "Cancel")
 			browsertest.Becomes(t, ctx, `document.getElementById("log").innerText.includes("Canceled")`)
 			shot("canceled")
+
+			for n := range 4 { // a drawing: each change edits the message of the first one, and is looked at there
+				browsertest.Do(t, ctx, chromedp.SetValue(chromedp.CSS("#say"), fmt.Sprintf("/painter change %d", n)), chromedp.Click(chromedp.CSS("#send")))
+				output.Subject = registry.Subject{ID: "drawing", Version: int64(n + 1)}
+				w.Succeed(w.Call(n+2), output)
+				browsertest.Becomes(t, ctx, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll("#log .files")].at(-1).getBoundingClientRect();
+					return [...document.querySelectorAll("#log .said:not(.mine)")].at(-1).innerText.includes("change %d") && r.top >= 0 && r.bottom <= document.getElementById("composer").getBoundingClientRect().top; })()`, n))
+			}
+			shot("changed")
 		})
 	}
 }

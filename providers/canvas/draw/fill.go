@@ -81,8 +81,11 @@ func (p *painter) gradientShader(sh *scene.Shape, g *scene.Gradient, opacity flo
 	for i := range table {
 		table[i] = colourAt(g.Stops, float64(i)/steps, opacity)
 	}
-	m := p.toPixel.Mul(sh.Turn()).Mul(geom.Fit(geom.Rect{W: 1, H: 1}, sh.Box()))
-	back, _ := m.Mul(gradientAxes(g)).Invert()
+	m, ok := gradientSpace(sh, g)
+	if !ok { // of no length: its last colour
+		return func(int, int) pixel { return table[steps] }
+	}
+	back, _ := p.toPixel.Mul(sh.Turn()).Mul(m).Invert()
 	return func(x, y int) pixel {
 		q := back.Apply(geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
 		t := q.X
@@ -93,14 +96,20 @@ func (p *painter) gradientShader(sh *scene.Shape, g *scene.Gradient, opacity flo
 	}
 }
 
-// gradientAxes maps a gradient of length 1 that begins at 0, 0 and goes to the right into the unit box of its shape.
-func gradientAxes(g *scene.Gradient) geom.Matrix {
+// thinnest is what counts as the side of a box that has none, as that of a straight line, so that a gradient can follow its other side.
+const thinnest = 0.01
+
+// gradientSpace maps a gradient of length 1 that begins at 0, 0 and goes to the right onto the page. ok is false for one of no length.
+func gradientSpace(sh *scene.Shape, g *scene.Gradient) (m geom.Matrix, ok bool) {
 	d := geom.Point{X: g.EndX - g.StartX, Y: g.EndY - g.StartY}
 	width := 1.0
 	if g.Type == "radial" && g.Width > 0 {
 		width = g.Width
 	}
-	return geom.Matrix{A: d.X, B: d.Y, C: -d.Y * width, D: d.X * width, E: g.StartX, F: g.StartY}
+	axes := geom.Matrix{A: d.X, B: d.Y, C: -d.Y * width, D: d.X * width, E: g.StartX, F: g.StartY}
+	box := sh.Box()
+	box.W, box.H = max(box.W, thinnest), max(box.H, thinnest)
+	return geom.Fit(geom.Rect{W: 1, H: 1}, box).Mul(axes), d != geom.Point{}
 }
 
 func colourAt(stops []scene.Stop, t, opacity float64) pixel {

@@ -126,9 +126,9 @@ func (w *pdfWriter) shape(sh *scene.Shape) error {
 	}
 	board := sh.Type == scene.Board && sh.Blend() == "normal" && sh.Opacity == 1 && len(sh.Shadows) == 0 && sh.Blur == nil
 	switch {
-	case board:
+	case board && (w.opaque(sh) || !w.mixes(sh)):
 		return w.board(sh)
-	case !plain(sh):
+	case sh.Type == scene.Board || !plain(sh):
 		return w.picture(sh)
 	case sh.Type == scene.Group:
 		return w.children(sh)
@@ -153,6 +153,11 @@ func (w *pdfWriter) shape(sh *scene.Shape) error {
 		w.strokes(sh, outline)
 	}
 	return nil
+}
+
+// opaque tells whether nothing that a board holds can blend with what lies below the board.
+func (w *pdfWriter) opaque(board *scene.Shape) bool {
+	return board.ClipContent && slices.ContainsFunc(board.Fills, func(f scene.Fill) bool { return f.Opacity == 1 && f.Gradient == nil && f.Image == nil })
 }
 
 func (w *pdfWriter) children(sh *scene.Shape) error {

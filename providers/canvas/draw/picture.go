@@ -71,6 +71,7 @@ type view struct {
 	frame  geom.Rect
 	w, h   int // pixels
 	scale  float64
+	mixed  map[string]bool // see mixes
 }
 
 func newView(s *scene.Scene, o Options) (view, error) {
@@ -78,7 +79,7 @@ func newView(s *scene.Scene, o Options) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{Scene: s, shapes: shapes, frame: frame, scale: o.Scale}
+	v := view{Scene: s, shapes: shapes, frame: frame, scale: o.Scale, mixed: map[string]bool{}}
 	if v.scale == 0 {
 		v.scale = 1
 	}
@@ -88,6 +89,20 @@ func newView(s *scene.Scene, o Options) (view, error) {
 	}
 	v.w, v.h = int(w), int(h)
 	return v, nil
+}
+
+// mixes tells whether something in a shape blends with what is below it. Only then a board has to be a layer.
+func (v view) mixes(sh *scene.Shape) bool {
+	known, ok := v.mixed[sh.ID]
+	if ok {
+		return known
+	}
+	found := false
+	for _, child := range v.Children(sh.ID) {
+		found = found || child.Blend() != "normal" || child.Type == scene.Group && v.mixes(child)
+	}
+	v.mixed[sh.ID] = found
+	return found
 }
 
 // Draw makes a picture of a scene. An error that is a *scene.Error is about what was asked for.

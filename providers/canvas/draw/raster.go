@@ -23,11 +23,10 @@ type painter struct {
 	notes   *notes
 	toPixel geom.Matrix // of the page
 	raster  vector.Rasterizer
-	mixed   map[string]bool // of shapes: whether something in them blends with what is below it
 }
 
 func (d *Drawer) pixels(ctx context.Context, v view, n *notes) (*image.RGBA, error) {
-	p := &painter{Drawer: d, view: v, ctx: ctx, notes: n, mixed: map[string]bool{}}
+	p := &painter{Drawer: d, view: v, ctx: ctx, notes: n}
 	p.toPixel = geom.Scale(v.scale, v.scale).Mul(geom.Translate(-v.frame.X, -v.frame.Y))
 	whole := image.NewRGBA(image.Rect(0, 0, v.w, v.h))
 	for _, sh := range v.shapes {
@@ -81,20 +80,6 @@ func (p *painter) direct(sh *scene.Shape) bool {
 	return sh.Opacity == 1 || len(sh.Fills)+len(sh.Strokes) == 1
 }
 
-// mixes tells whether something in a shape blends with what is below it. Only then a board has to be a layer.
-func (p *painter) mixes(sh *scene.Shape) bool {
-	known, ok := p.mixed[sh.ID]
-	if ok {
-		return known
-	}
-	found := false
-	for _, child := range p.Children(sh.ID) {
-		found = found || child.Blend() != "normal" || child.Type == scene.Group && p.mixes(child)
-	}
-	p.mixed[sh.ID] = found
-	return found
-}
-
 // plainClip is the part of the picture that a board leaves to its children, where it is made of whole pixels.
 func (p *painter) plainClip(sh *scene.Shape) (image.Rectangle, bool) {
 	b := p.toPixel.Bounds(sh.Box())
@@ -121,8 +106,13 @@ func (p *painter) extent(sh *scene.Shape) image.Rectangle {
 		}
 		return r.Union(pixelRect(p.reach(sh, pixelRect(p.toPixel.Bounds(box)))))
 	}
-	if sh.Type == scene.TextShape { // glyphs may hang out of their box
-		box = box.Grow(sh.Text.FontSize)
+	if sh.Type == scene.TextShape { // glyphs may hang out of their box, and so may lines
+		whole := sh.Box()
+		if sh.Text.GrowType == "fixed" {
+			_, h := p.Fonts.Measure(*sh.Text, sh.Width)
+			whole.H = max(whole.H, h)
+		}
+		box = sh.Turn().Bounds(whole.Grow(sh.Text.FontSize))
 	}
 	grown := 0.0
 	for _, s := range sh.Strokes {

@@ -112,22 +112,39 @@ func (w *svgWriter) content(sh *scene.Shape) error {
 		return w.children(sh)
 	case scene.TextShape:
 		return w.text(sh)
+	case scene.Board:
+		return w.board(sh)
 	}
 	e := element{sh: sh, tag: tagOf(sh), m: sh.Turn()}
 	if err := w.fills(e, sh.Fills); err != nil {
 		return err
 	}
-	if sh.Type == scene.Board {
-		clip := ""
-		if sh.ClipContent {
-			clip = ` clip-path="` + w.define(`<clipPath id="%s">%s</clipPath>`, e.write("")) + `"`
-		}
-		w.body.WriteString("<g" + clip + ">\n")
-		if err := w.children(sh); err != nil {
-			return err
-		}
-		w.body.WriteString("</g>")
+	w.strokes(e, sh.Outline())
+	return nil
+}
+
+// board writes a board: its fills, its children within its outline, its strokes. What is clipped blends only with what is clipped together with it,
+// which the fills are where something in the board blends.
+func (w *svgWriter) board(sh *scene.Shape) error {
+	e := element{sh: sh, tag: tagOf(sh), m: sh.Turn()}
+	begin := "<g>\n"
+	if sh.ClipContent {
+		begin = `<g clip-path="` + w.define(`<clipPath id="%s">%s</clipPath>`, e.write("")) + "\">\n"
 	}
+	mixes := w.mixes(sh)
+	if mixes {
+		w.body.WriteString(begin)
+	}
+	if err := w.fills(e, sh.Fills); err != nil {
+		return err
+	}
+	if !mixes {
+		w.body.WriteString(begin)
+	}
+	if err := w.children(sh); err != nil {
+		return err
+	}
+	w.body.WriteString("</g>")
 	w.strokes(e, sh.Outline())
 	return nil
 }
@@ -213,11 +230,15 @@ func paintOf(what, paint string, opacity float64) string {
 }
 
 func (w *svgWriter) gradient(sh *scene.Shape, g *scene.Gradient) string {
+	m, ok := gradientSpace(sh, g)
+	colours := g.Stops
+	if !ok { // of no length: its last colour
+		m, colours = geom.Identity(), colours[len(colours)-1:]
+	}
 	var stops strings.Builder
-	for _, s := range g.Stops {
+	for _, s := range colours {
 		fmt.Fprintf(&stops, `<stop offset="%s" stop-color="%s" stop-opacity="%s"/>`, num(s.Offset), s.Color, num(s.Opacity))
 	}
-	m := geom.Fit(geom.Rect{W: 1, H: 1}, sh.Box()).Mul(gradientAxes(g))
 	at := strings.Replace(transform(m), " transform", " gradientTransform", 1)
 	if g.Type == "radial" {
 		return w.define(`<radialGradient id="%s" gradientUnits="userSpaceOnUse" cx="0" cy="0" r="1"%s>%s</radialGradient>`, at, stops.String())
@@ -251,6 +272,9 @@ func (w *svgWriter) strokes(e element, outline geom.Path) {
 		s := e.sh.Strokes[i]
 		if s.Style == "none" || s.Width == 0 {
 			continue
+		}
+		if s.Style != "solid" { // of a path it is certain where dashes begin
+			e.tag = `path d="` + scene.SVGPath(outline) + `"`
 		}
 		paint, around := s.Color, ""
 		if s.Gradient != nil {

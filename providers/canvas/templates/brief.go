@@ -103,7 +103,14 @@ func cutHead(words string) (head, rest string, colon bool) {
 		}
 		at += 1 + next
 	}
-	if at < 0 || len([]rune(words[:at])) > 80 {
+	if at < 0 {
+		return words, "", false
+	}
+	most := 80
+	if kind, _ := kindOf(words[:at]); kind == Chart { // what follows are its numbers, however long its title is
+		most = 300
+	}
+	if len([]rune(words[:at])) > most {
 		return words, "", false
 	}
 	size := len(":")

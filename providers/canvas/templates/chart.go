@@ -207,10 +207,14 @@ func (s *sheet) labels(list []string, slot float64) below {
 		w, _ := s.measured(label, l.face.most, 0, f)
 		l.width = max(l.width, min(w+2, 300))
 	}
+	l.face.most = max(s.fitAll(list, box{W: l.width, H: slantHeight}, l.face), 12)
 	l.room = l.width*math.Sin(math.Pi/4) + 40
 	l.each = int(math.Ceil(30 / slot))
 	return l
 }
+
+// slantHeight is the height of a slanting label's place.
+const slantHeight = 28
 
 // write puts a label under a place of the chart.
 func (l below) write(name, label string, x, floor float64) {
@@ -219,7 +223,7 @@ func (l below) write(name, label string, x, floor float64) {
 		return
 	}
 	reach := l.width / 2 * math.Sin(math.Pi/4) // from the end of a label to its middle
-	l.sheet.write(name, label, box{X: x - reach - l.width/2 + 4, Y: floor + 18 + reach - 14, W: l.width, H: 28}, l.face, turned(-45))
+	l.sheet.write(name, label, box{X: x - reach - l.width/2 + 4, Y: floor + 18 + reach - 14, W: l.width, H: slantHeight}, l.face, turned(-45))
 }
 
 // pie draws a ring of slices with their shares, and what they are beside it.

@@ -49,6 +49,24 @@ func TestCharts(t *testing.T) {
 			}
 		}
 	})
+	t.Run("slanting labels have one size where one of them is long", func(t *testing.T) {
+		labels := textsOf(drawn(t, "chart of Rain: January 3, February 10, March 17, April 24, May 31, June 38, July 5, August and what was left of the other summer 12, September 19, October 26, November 33, December 40"), "label")
+		for _, l := range labels {
+			if l.Text.FontSize != labels[0].Text.FontSize || l.Rotation == 0 {
+				t.Errorf("%q has size %v, others %v", l.Text.Characters, l.Text.FontSize, labels[0].Text.FontSize)
+			}
+		}
+	})
+	t.Run("a long title is no part of the first label", func(t *testing.T) {
+		title := "how many people came to the garden on each of the days of the last week of the summer, rain or not"
+		s := drawn(t, "chart of "+title+": Mon 12, Tue 18")
+		if texts := textsOf(s, "title"); len(texts) != 1 || texts[0].Text.Characters != capital(title) {
+			t.Errorf("the titles are %v", texts)
+		}
+		if labels := textsOf(s, "label"); len(labels) != 2 || labels[0].Text.Characters != "Mon" {
+			t.Errorf("the first label is %q", labels[0].Text.Characters)
+		}
+	})
 	t.Run("large numbers are written out, apart by thousands", func(t *testing.T) {
 		scale := textsOf(drawn(t, "chart of Population: Cairo 20900604, Mexico 21782378"), "scale")
 		if last := scale[len(scale)-1].Text; last.Characters != "30\u202F000\u202F000" || last.FontSize != 22 {

@@ -206,7 +206,7 @@ func resize(s *scene.Scene, shapes []*scene.Shape, factor float64) error {
 	for _, sh := range shapes {
 		p := scene.Props{}
 		if sh.Text != nil {
-			size := scene.Figure(sh.Text.FontSize * factor)
+			size := scene.Figure(sized(s, sh, factor))
 			p.FontSize = &size
 		} else {
 			c := sh.Box().Center()
@@ -219,6 +219,21 @@ func resize(s *scene.Scene, shapes []*scene.Shape, factor float64) error {
 		}
 	}
 	return nil
+}
+
+// sized is the size of a text by so much larger, but not so large that a word would be broken.
+func sized(s *scene.Scene, sh *scene.Shape, factor float64) float64 {
+	size := sh.Text.FontSize * factor
+	if factor < 1 || sh.Text.GrowType == "auto-width" {
+		return size
+	}
+	for _, word := range strings.Fields(sh.Text.Characters) {
+		alone := *sh.Text
+		alone.Characters, alone.Ranges = word, nil
+		width, _ := s.Fonts.Measure(alone, 0)
+		size = min(size, 0.99*sh.Text.FontSize*sh.Width/width)
+	}
+	return max(size, sh.Text.FontSize)
 }
 
 var distance = regexp.MustCompile(`\d+`)

@@ -79,6 +79,29 @@ func TestLongTextsStayInTheirPlaces(t *testing.T) {
 	}
 }
 
+// TestBiggerBreaksNoWord: a title that is made bigger and bigger has its words in one piece.
+func TestBiggerBreaksNoWord(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	board, err := Draw(s, Read("poster for Friday: Sun on winter roofs, 8 pm", nil, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := part(s, board, "title")[0]
+	was := title.Text.FontSize
+	for range 8 {
+		if _, done, err := Edit(s, board, "bigger title"); !done || err != nil {
+			t.Fatal(done, err)
+		}
+	}
+	title = part(s, board, "title")[0]
+	widest := *title.Text
+	widest.Characters = "winter"
+	if width, _ := s.Fonts.Measure(widest, 0); width > title.Width+0.5 || widest.FontSize <= was {
+		t.Errorf("the longest word is %.0f wide in a box of %.0f, and the title went from %.0f to %.0f", width, title.Width, was, widest.FontSize)
+	}
+}
+
 func TestRefusalsAreSentences(t *testing.T) {
 	t.Parallel()
 	texts, err := i18n.Load()

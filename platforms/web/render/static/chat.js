@@ -85,10 +85,11 @@ function place(message) {
     document.getElementById("nothing")?.remove();
     log.append(article);
   }
-  if (near || (message.mine && !now)) {
-    toEnd();
-    for (const img of document.querySelectorAll(`#m${message.id} img`)) img.addEventListener("load", toEnd, { once: true });
-  }
+  if (!near && (now || !message.mine)) return;
+  const above = now && now !== log.lastElementChild && now.querySelector(".files"); // a drawing that changes: it is looked at, whatever was said since
+  const show = above ? () => above.scrollIntoView({ block: "nearest" }) : toEnd;
+  show();
+  for (const img of document.querySelectorAll(`#m${message.id} img`)) img.addEventListener("load", show, { once: true });
 }
 
 // Times of today need no date.

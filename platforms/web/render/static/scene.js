@@ -18,6 +18,8 @@ let chosen = new Set();
 let sheet, picture, marks; // the box in the stage, the server's SVG, and the marks over it
 let queue = Promise.resolve();
 let working = 0;
+let newest = 0; // the version that events tell of
+let lost = false; // what is shown may not be what is there
 
 const element = (name, attributes = {}, parent = null) => {
   const e = document.createElementNS(ns, name);
@@ -61,6 +63,7 @@ async function load() {
   const { scene, svg } = await read();
   ({ version, shapes } = scene);
   byId = new Map(shapes.map((s) => [s.id, s]));
+  lost = false;
   chosen = new Set([...chosen].filter((id) => byId.has(id)));
   const held = document.activeElement?.dataset?.shape;
   sheet = document.createElement("div");
@@ -197,7 +200,20 @@ async function send(operations, then) {
     await load();
   } catch {
     tell(root.dataset.offline);
-    if (picture) await load().catch(() => {});
+    lost = true;
+    if (picture) preview("");
+    setTimeout(catchUp, 3000);
+  }
+}
+
+// catchUp shows what others changed, unless one is at something; that ends with another call. Without a connection it tries again.
+async function catchUp() {
+  if (!lost && newest <= version || drag || working || stage.querySelector("textarea")) return;
+  try {
+    await load();
+    if (told.textContent === root.dataset.offline) tell("");
+  } catch {
+    setTimeout(catchUp, 3000);
   }
 }
 
@@ -383,20 +399,20 @@ const moves = {
   },
 };
 
-stage.addEventListener("pointerup", (event) => {
+stage.addEventListener("pointerup", () => {
   const done = drag;
   drag = null;
-  if (!done || done.kind === "pan") return;
-  done.box?.remove();
-  if (done.kind === "band") return band(done);
-  if (!done.moved) return;
-  if (done.kind === "move") edit(roots().map((s) => modify(s, { x: tidy(s.x + done.by.x), y: tidy(s.y + done.by.y) })));
-  else edit([modify(done.shape, done.change)]);
+  done?.box?.remove();
+  if (done?.kind === "band") band(done);
+  else if (done?.moved && done.kind === "move") edit(roots().map((s) => modify(s, { x: tidy(s.x + done.by.x), y: tidy(s.y + done.by.y) })));
+  else if (done?.moved && done.kind !== "pan") edit([modify(done.shape, done.change)]);
+  catchUp();
 });
 stage.addEventListener("pointercancel", () => {
   drag?.box?.remove();
   drag = null;
   preview("");
+  catchUp();
 });
 
 // band chooses what lies in a rectangle; a click on the ground chooses the board, or nothing.
@@ -429,6 +445,7 @@ function write(s) {
   const end = () => {
     area.remove();
     if (keep && area.value.trim() && area.value !== s.text) edit([modify(s, { characters: area.value })]);
+    catchUp();
   };
   area.addEventListener("blur", end, { once: true });
   area.addEventListener("keydown", (event) => {
@@ -537,12 +554,14 @@ props.addEventListener("change", ({ target: { name, value } }) => {
 
 addEventListener("resize", () => sheet && (size(), mark()));
 
-// What others change is shown as it comes.
+// The browser comes back by itself after a break, but not after an answer that says no, as while the house starts.
 function follow() {
   const events = new EventSource(`${address}/events`);
   events.addEventListener("scene", (event) => {
-    if (JSON.parse(event.data).version > version && !drag && !working && !stage.querySelector("textarea")) load().catch(() => {});
+    newest = JSON.parse(event.data).version;
+    catchUp();
   });
+  events.addEventListener("error", () => events.readyState === EventSource.CLOSED && setTimeout(follow, 3000));
 }
 
 load().then(follow, () => tell(root.dataset.failed));
