@@ -26,7 +26,7 @@ import (
 
 const (
 	FetchTries  = 4  // of one output
-	awayTries   = 7  // of one that the provider says can be had later: a quarter of a minute, in which a network or an engine comes back
+	awayTries   = 7  // of one that the provider says can be had later, or that came cut short: a quarter of a minute, in which a network or an engine comes back
 	commitTries = 12 // of the end of a run whose result can't be had again
 )
 
@@ -217,7 +217,7 @@ func (w *step) mayMakeAnew(failure *registry.Error) bool {
 // triesAfter is how often an output is fetched that was not had for such a reason.
 func triesAfter(err error) int {
 	var failure *registry.Error
-	if errors.As(err, &failure) && failure.Retryable {
+	if errors.As(err, &failure) && failure.Retryable || errors.Is(err, io.ErrUnexpectedEOF) {
 		return awayTries
 	}
 	return FetchTries
@@ -231,7 +231,7 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	from := &source{Reader: content}
+	from := &source{Reader: metadata.Whole(content)}
 	meta := assets.Meta{Name: o.Info.Name, Owner: w.r.AccountID, Kind: assets.Result}
 	if !w.s.Config.KeepMetadata && w.r.Tool.Metadata[registry.KeepWorkflow] != true {
 		meta.Filter = metadata.Copy
