@@ -404,7 +404,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, t registry.Ticket, ent
 		return registry.Progress{State: registry.RunCanceled}
 	case !o.Success:
 		err := runError(e, o, pl)
-		err.Retryable = api.OutOfMemory(o.Exception) && !api.TooLarge(o.Exception) && p.freed(ctx, e)
+		err.Retryable = api.OutOfMemory(o.Exception) && !api.TooLarge(o.Exception) && p.freed(ctx, e) || api.DiskFull(o.Exception) && p.withhold(ctx, e, t, "its disk is full")
 		return registry.Progress{State: registry.RunFailed, Err: err}
 	}
 	if taken := entry.Executed(); taken != nil {
@@ -465,7 +465,7 @@ const fetchTries = 4
 // open fetches a result. One on an engine that is down is waited for, or given up as a run is that is still there; an engine that has come back
 // without it has lost it, as one has that never hands it out whole, where another can make it.
 func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api.File, before *fetches) (io.ReadCloser, error) {
-	if before.failed >= fetchTries && p.withhold(ctx, e, t) {
+	if before.failed >= fetchTries && p.withhold(ctx, e, t, "a result does not come whole: look at what stands in front of it") {
 		return nil, registry.Say(registry.CodeLost, said.EngineKeeps)
 	}
 	before.failed++
@@ -491,11 +491,11 @@ func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api
 	return nil, out
 }
 
-// withhold notes that an engine does not hand out a result whole, and tells whether another one could make it.
-func (p *Provider) withhold(ctx context.Context, e *Engine, t registry.Ticket) bool {
+// withhold notes that an engine does not hand out a result, and tells whether another one could make it.
+func (p *Provider) withhold(ctx context.Context, e *Engine, t registry.Ticket, why string) bool {
 	pl, _ := planOf(t)
 	elsewhere := p.cfg.Fleet.withhold(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.needOf(ctx, t)))
-	p.cfg.Logger.WarnContext(ctx, "engine does not hand out a result whole; look at what stands in front of it", "engine", e.Name, "prompt", t.ProviderID, "tool", pl.Tool, "elsewhere", elsewhere)
+	p.cfg.Logger.WarnContext(ctx, "engine hands out no result; others are preferred for a time", "engine", e.Name, "why", why, "prompt", t.ProviderID, "tool", pl.Tool, "other", elsewhere)
 	return elsewhere
 }
 

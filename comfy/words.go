@@ -116,6 +116,9 @@ func runError(e *Engine, o api.Outcome, pl plan) *registry.Error {
 		// LoadImage and its kin read what people sent.
 		out = registry.Say(registry.CodeInvalidInput, said.EngineFileKind, "node", failedNode(o, pl))
 	}
+	if api.DiskFull(o.Exception) {
+		out = registry.Say(registry.CodeProvider, said.EngineFull)
+	}
 	if api.OutOfMemory(o.Exception) {
 		out = registry.Say(registry.CodeProvider, said.EngineMemory, "node", failedNode(o, pl))
 	}

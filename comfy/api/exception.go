@@ -33,6 +33,11 @@ var (
 	insideWords   = regexp.MustCompile(`(?i)\b(node|tensor|tensors|torch|cuda|cudnn|hip|mps|python|module|attribute|argument|arguments|object|objects|dtype|nonetype|shape|shapes|index|keyword|traceback|mat1|mat2|storage|kernel|pointer|self|token|key|password|secret|host|localhost|port|file|directory|folder|drive|server|prompt)\b|\pN+\.\pN+\.\pN+|[0-9a-fA-F]{8,}`)
 )
 
+// DiskFull tells whether there was no room on a disk, by the words of Linux and of Windows.
+func DiskFull(exception string) bool {
+	return strings.Contains(exception, "No space left on device") || strings.Contains(exception, "There is not enough space on the disk")
+}
+
 // OutOfMemory tells whether there was too little memory.
 func OutOfMemory(exception string) bool {
 	text := strings.ToLower(exception)

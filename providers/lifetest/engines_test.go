@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clocktest"
@@ -358,6 +359,22 @@ func TestEnginesThatAreDown(t *testing.T) {
 			if a, b := h.a.Runs(""), h.b.Runs(""); a != 1 || b != 2 {
 				t.Errorf("%s: the next run went to the same engine: %d and %d", c.name, a, b)
 			}
+		}
+	})
+	t.Run("an engine whose disk is full: another one does it", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "")
+		h.gates[h.b].Open()
+		h.network.cut(h.b, true)
+		h.fleet.Refresh(t.Context())
+		run := h.accept(t, nil)
+		failing := h.gates[h.a].Next()
+		h.network.cut(h.b, false)
+		h.fleet.Refresh(t.Context())
+		failing.Fail(node.Raise("builtins.OSError", "[Errno 28] No space left on device: '/srv/output/a.png'"))
+		h.ends(t, run, "", price)
+		if a, b := h.a.Runs(""), h.b.Runs(""); a != 1 || b != 1 {
+			t.Errorf("the engines got %d and %d runs", a, b)
 		}
 	})
 	t.Run("a run waits while no engine is up, one of them dead for good, and is sent once", func(t *testing.T) {
