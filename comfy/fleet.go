@@ -162,8 +162,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		bare.Fragment = ""
 		tags, _ := tag.Read(u) // the configuration has seen them
 		e := &Engine{
-			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
-			withheld: make(map[string]time.Time),
+			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held), withheld: make(map[string]time.Time),
 		}
 		f.groups = append(f.groups, tags.Groups...)
 		f.engines = append(f.engines, e)
@@ -308,12 +307,11 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 			down = append(down, e.Name)
 		}
 	}
-	if len(able) == 0 {
-		able = withholding
-	}
 	switch {
 	case len(able) > 0:
 		return able, nil
+	case len(withholding) > 0:
+		return withholding, nil
 	case refusal != nil:
 		return nil, refusal
 	case len(down) > 0:

@@ -495,7 +495,9 @@ func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api
 func (p *Provider) withhold(ctx context.Context, e *Engine, t registry.Ticket, why string) bool {
 	pl, _ := planOf(t)
 	elsewhere := p.cfg.Fleet.withhold(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.needOf(ctx, t)))
-	p.cfg.Logger.WarnContext(ctx, "engine hands out no result; others are preferred for a time", "engine", e.Name, "why", why, "prompt", t.ProviderID, "tool", pl.Tool, "other", elsewhere)
+	if elsewhere {
+		p.cfg.Logger.WarnContext(ctx, "engine hands out no result: for ten minutes others are preferred", "engine", e.Name, "why", why, "prompt", t.ProviderID, "tool", pl.Tool)
+	}
 	return elsewhere
 }
 
