@@ -275,6 +275,9 @@ func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
 		if tries++; tries <= work.FetchTries+1 {
 			return nil, registry.Errorf(registry.CodeBadOutput, "connection refused").Again()
 		}
+		if tries == work.FetchTries+2 {
+			return io.NopCloser(strings.NewReader("<html>Sign in</html>")), nil
+		}
 		return there(ctx)
 	}
 	h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
@@ -282,7 +285,7 @@ func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
 	}
 	h.start(t)
 	run := h.accept(t, sing(h.user(t, billing.Dollar)))
-	if run := h.ends(t, run.ID); run.Status != runs.StatusSucceeded || run.Attempt != 1 {
+	if run := h.ends(t, run.ID); run.Status != runs.StatusSucceeded || run.Attempt != 1 || run.Outputs[1].Bytes != int64(len("pixels")) {
 		t.Errorf("got %s in attempt %d, %+v", run.Status, run.Attempt, run.Error)
 	}
 }

@@ -1,12 +1,15 @@
 package work
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -231,7 +234,12 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	from := &source{Reader: metadata.Whole(content)}
+	whole := bufio.NewReader(metadata.Whole(content))
+	if isPage(whole, o.Type) {
+		_ = content.Close()
+		return "", registry.MediaInfo{}, registry.Errorf(registry.CodeBadOutput, "a page came in place of the file").Again()
+	}
+	from := &source{Reader: whole}
 	meta := assets.Meta{Name: o.Info.Name, Owner: w.r.AccountID, Kind: assets.Result}
 	if !w.s.Config.KeepMetadata && w.r.Tool.Metadata[registry.KeepWorkflow] != true {
 		meta.Filter = metadata.Copy
@@ -244,6 +252,12 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 		err = closing
 	}
 	return ref, info, err
+}
+
+// isPage tells whether a page, such as one for signing in, begins where a picture, film or sound should.
+func isPage(content *bufio.Reader, outputType string) bool {
+	begin, _ := content.Peek(512) // what goes wrong is seen at reading
+	return slices.Contains([]string{"image", "video", "audio"}, outputType) && strings.HasPrefix(http.DetectContentType(begin), "text/html")
 }
 
 // source tells whose fault it was that something could not be stored.
