@@ -235,9 +235,9 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 		return "", registry.MediaInfo{}, err
 	}
 	whole := bufio.NewReader(metadata.Whole(content))
-	if isPage(whole, o.Type) {
+	if isNone(whole, o.Type) {
 		_ = content.Close()
-		return "", registry.MediaInfo{}, registry.Errorf(registry.CodeBadOutput, "a page came in place of the file").Again()
+		return "", registry.MediaInfo{}, registry.Errorf(registry.CodeBadOutput, "nothing, or a page, came in place of the file").Again()
 	}
 	from := &source{Reader: whole}
 	meta := assets.Meta{Name: o.Info.Name, Owner: w.r.AccountID, Kind: assets.Result}
@@ -254,10 +254,11 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 	return ref, info, err
 }
 
-// isPage tells whether a page, such as one for signing in, begins where a picture, film or sound should.
-func isPage(content *bufio.Reader, outputType string) bool {
-	begin, _ := content.Peek(512) // what goes wrong is seen at reading
-	return slices.Contains([]string{"image", "video", "audio"}, outputType) && strings.HasPrefix(http.DetectContentType(begin), "text/html")
+// isNone tells whether nothing, or a page, such as one for signing in, is where a picture, film or sound should be.
+func isNone(content *bufio.Reader, outputType string) bool {
+	begin, err := content.Peek(512) // whatever else goes wrong is seen at reading
+	empty := len(begin) == 0 && err == io.EOF
+	return slices.Contains([]string{"image", "video", "audio"}, outputType) && (empty || strings.HasPrefix(http.DetectContentType(begin), "text/html"))
 }
 
 // source tells whose fault it was that something could not be stored.
