@@ -92,6 +92,8 @@ type Engine struct {
 	wanted     time.Time // when a run asked for it last while it slept
 	tiredUntil time.Time // until then it is not woken any more
 
+	withheld map[string]time.Time // when it last did not hand out a result, by tool
+
 	ours     map[string]*held    // prompts of this process that the engine has, or is about to get, by their ids
 	turned   time.Time           // when one of them ended
 	loaded   []string            // sets of models in its memory as far as is known, the one used last first
@@ -160,7 +162,7 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		bare.Fragment = ""
 		tags, _ := tag.Read(u) // the configuration has seen them
 		e := &Engine{
-			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held),
+			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held), withheld: make(map[string]time.Time),
 		}
 		f.groups = append(f.groups, tags.Groups...)
 		f.engines = append(f.engines, e)
@@ -276,10 +278,10 @@ func (f *Fleet) Places() int {
 	return places
 }
 
-// able lists the engines that are up, have everything and take the run, but for those that refused. Where those are all, the first refusal
+// able lists the engines that are up, have everything and take the run, but for those that refused, and those that withhold results where others do not. Where those are all, the first refusal
 // is the error.
 func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, error) {
-	var able []*Engine
+	var able, withholding []*Engine
 	var down []string // that may have everything
 	var refusal error
 	kept := false // one that could is there for others
@@ -297,6 +299,8 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 			kept = true
 		case e.ordered() != OrderNone:
 			down = append(down, e.Name+" ("+string(e.ordered())+")")
+		case k.up() && f.withholds(e, j.Tool):
+			withholding = append(withholding, e)
 		case k.up():
 			able = append(able, e)
 		default:
@@ -306,6 +310,8 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 	switch {
 	case len(able) > 0:
 		return able, nil
+	case len(withholding) > 0:
+		return withholding, nil
 	case refusal != nil:
 		return nil, refusal
 	case len(down) > 0:

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/placement"
 )
 
@@ -112,4 +114,22 @@ func (f *Fleet) mustLeave(e *Engine, j placement.Job) bool {
 	}
 	_, err := f.able(j, map[*Engine]error{e: k.err})
 	return err == nil
+}
+
+// withheldFor is how long runs of a tool go to other engines after one did not hand out a result.
+const withheldFor = 10 * time.Minute
+
+func (f *Fleet) withholds(e *Engine, tool string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return f.cfg.Now().Sub(e.withheld[tool]) < withheldFor
+}
+
+// withhold notes that an engine does not hand out a result, and tells whether one that does could make it.
+func (f *Fleet) withhold(e *Engine, j placement.Job) bool {
+	e.mu.Lock()
+	e.withheld[j.Tool] = f.cfg.Now()
+	e.mu.Unlock()
+	others, err := f.able(j, map[*Engine]error{e: api.ErrPage})
+	return err == nil && !f.withholds(others[0], j.Tool)
 }

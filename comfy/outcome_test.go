@@ -52,6 +52,7 @@ func TestFailures(t *testing.T) {
 		{"MemoryError", "a picture batch of 4096 x 1 x 1 pixels is larger than this engine allows (1 pixels): make it smaller", `what "Sampler" makes is larger than this engine allows; make it smaller, or fewer`},
 		{"ValueError", "The mask doesn't cover anything.", `the workflow failed at "Sampler": The mask doesn't cover anything`},
 		{"builtins.Exception", "No face was found in the picture!", `the workflow failed at "Sampler": No face was found in the picture`},
+		{"builtins.OSError", "[Errno 28] No space left on device: '/srv/output/a.png'", "the disk of the engine is full; try again later"},
 		{"KeyError", "No face was found in the picture", `the workflow failed at "Sampler"`},
 		{"ValueError", "can't read /srv/models/a.safetensors", `the workflow failed at "Sampler"`},
 		{"ValueError", "no answer from 10.0.0.7 in time", `the workflow failed at "Sampler"`},

@@ -404,7 +404,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, t registry.Ticket, ent
 		return registry.Progress{State: registry.RunCanceled}
 	case !o.Success:
 		err := runError(e, o, pl)
-		err.Retryable = outOfMemory(o.Exception) && !tooLarge.MatchString(o.Exception) && p.freed(ctx, e)
+		err.Retryable = api.OutOfMemory(o.Exception) && !api.TooLarge(o.Exception) && p.freed(ctx, e) || api.DiskFull(o.Exception) && p.withhold(ctx, e, t, "its disk is full")
 		return registry.Progress{State: registry.RunFailed, Err: err}
 	}
 	if taken := entry.Executed(); taken != nil {
@@ -445,17 +445,30 @@ func (p *Provider) output(e *Engine, t registry.Ticket, out planOutput, r api.No
 	if r.Kind == "text" {
 		return registry.Output{Name: out.Name, Type: "text", Text: r.Text}
 	}
-	wasAway := false
-	o := registry.Output{Name: out.Name, Type: r.Kind, Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, e, t, r.File, &wasAway) }}
+	var before fetches
+	o := registry.Output{Name: out.Name, Type: r.Kind, Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, e, t, r.File, &before) }}
 	if api.PlainName(r.File.Filename) {
 		o.Info.Name = r.File.Filename
 	}
 	return o
 }
 
+// fetches is what became of a result so far.
+type fetches struct {
+	failed  int  // while the engine was up: it is not asked for what was had
+	wasAway bool // once
+}
+
+// fetchTries is how often a result is fetched before another engine makes it anew.
+const fetchTries = 4
+
 // open fetches a result. One on an engine that is down is waited for, or given up as a run is that is still there; an engine that has come back
-// without it has lost it.
-func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api.File, wasAway *bool) (io.ReadCloser, error) {
+// without it has lost it, as one has that never hands it out whole, where another can make it.
+func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api.File, before *fetches) (io.ReadCloser, error) {
+	if before.failed >= fetchTries && p.withhold(ctx, e, t, "a result does not come whole: look at what stands in front of it") {
+		return nil, registry.Say(registry.CodeLost, said.EngineKeeps)
+	}
+	before.failed++
 	content, err := e.Client.View(ctx, f)
 	if err == nil {
 		return content, nil
@@ -467,13 +480,25 @@ func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api
 		return nil, gone(e)
 	}
 	out := registry.Say(registry.CodeBadOutput, said.EngineKeeps)
-	if *wasAway && !passes {
+	if before.wasAway && !passes {
 		out = registry.Say(registry.CodeLost, said.EngineForgot)
 	}
-	*wasAway = *wasAway || passes && e.knowledge().err != nil
-	out.Retryable, out.Wait, out.RetryAfter = passes, passes && *wasAway, waitPause
+	out.Retryable, out.Wait, out.RetryAfter = passes, passes && e.knowledge().err != nil, waitPause
+	if out.Wait {
+		before.failed, before.wasAway = 0, true
+	}
 	out.Cause = fmt.Errorf("%s: %w", e.Name, err)
 	return nil, out
+}
+
+// withhold notes that an engine does not hand out a result, and tells whether another one could make it.
+func (p *Provider) withhold(ctx context.Context, e *Engine, t registry.Ticket, why string) bool {
+	pl, _ := planOf(t)
+	elsewhere := p.cfg.Fleet.withhold(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.needOf(ctx, t)))
+	if elsewhere {
+		p.cfg.Logger.WarnContext(ctx, "engine hands out no result: for ten minutes others are preferred", "engine", e.Name, "why", why, "prompt", t.ProviderID, "tool", pl.Tool)
+	}
+	return elsewhere
 }
 
 // Price tells the GPU that the call would run on, the dearest of those that might take it, for what it costs there is what must be promised; and

@@ -311,7 +311,7 @@ func jobError(e *Engine, job runpod.Job) *registry.Error {
 	switch {
 	case job.Status == "TIMED_OUT":
 		return registry.Say(registry.CodeTimeout, said.WorkflowLong).Because(cause)
-	case outOfMemory(job.Failure()):
+	case api.OutOfMemory(job.Failure()):
 		return registry.Say(registry.CodeProvider, said.EngineMemory, "node", said.NodeUnknown).Because(cause)
 	}
 	return registry.Say(registry.CodeProvider, said.EngineFails, "node", said.NodeUnknown).Because(cause)

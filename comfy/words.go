@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 )
 
 // What an engine says of a failure can hold paths of its disk and the prompt. It stays in the cause, for the
-// log; people get words made here, of names that come from the workflow's author, and of the engine's only what ownWords takes.
+// log; people get words made here, of names that come from the workflow's author, and of the engine's only what api.PlainWords takes.
 
 // submitError is for a prompt that the engine did not take.
 func submitError(e *Engine, err error) error {
@@ -110,55 +109,24 @@ func typeWords(kind string) string {
 // runError is for a prompt that failed while it ran.
 func runError(e *Engine, o api.Outcome, pl plan) *registry.Error {
 	out := registry.Say(registry.CodeProvider, said.EngineFails, "node", failedNode(o, pl))
-	if words := ownWords(o.Exception); words != "" {
+	if words := api.PlainWords(o.Exception); words != "" {
 		out = registry.Say(registry.CodeProvider, said.EngineFailsFor, "node", failedNode(o, pl), "words", words)
 	}
 	if strings.HasPrefix(o.NodeType, "Load") && !strings.Contains(o.NodeType, "Loader") {
 		// LoadImage and its kin read what people sent.
 		out = registry.Say(registry.CodeInvalidInput, said.EngineFileKind, "node", failedNode(o, pl))
 	}
-	if outOfMemory(o.Exception) {
+	if api.DiskFull(o.Exception) {
+		out = registry.Say(registry.CodeProvider, said.EngineFull)
+	}
+	if api.OutOfMemory(o.Exception) {
 		out = registry.Say(registry.CodeProvider, said.EngineMemory, "node", failedNode(o, pl))
 	}
-	if tooLarge.MatchString(o.Exception) {
+	if api.TooLarge(o.Exception) {
 		out = registry.Say(registry.CodeProvider, said.EngineLarge, "node", failedNode(o, pl))
 	}
 	out.Cause = fmt.Errorf("%s: node %s: %s", e.Name, o.NodeID, o.Exception)
 	return out
-}
-
-// tooLarge tells that a size is beyond what the engine takes.
-var tooLarge = regexp.MustCompile(`(?i)larger than this engine allows|\b(size|resolution|dimensions?|pixels|width|height|batch|image|picture|video)\b.*\b(is|are) too (large|big)\b|\bexceeds? the maximum (size|resolution|dimensions?|number of pixels|width|height|batch)`)
-
-// ownWords are the engine's words on why a node failed, where they are one short plain sentence of the kind that authors of
-// nodes write for people. Whatever may be a path, an address, an id, a value or the inside of a program gives "".
-func ownWords(exception string) string {
-	kind, text, _ := strings.Cut(exception, ": ")
-	switch kind[strings.LastIndexByte(kind, '.')+1:] {
-	case "ValueError", "RuntimeError", "AssertionError", "Exception":
-	default:
-		return ""
-	}
-	text = strings.TrimRight(strings.TrimSpace(text), ".!")
-	if len(text) > 160 || len(strings.Fields(text)) < 3 || !plainSentence.MatchString(text) || insideWords.MatchString(text) {
-		return ""
-	}
-	return text
-}
-
-var (
-	plainSentence = regexp.MustCompile(`^\pL(?:[\pL\pN ,;()%+-]|\pL'\pL|[:.] |\pN\.\pN)*$`)
-	insideWords   = regexp.MustCompile(`(?i)\b(node|tensor|tensors|torch|cuda|cudnn|hip|mps|python|module|attribute|argument|arguments|object|objects|dtype|nonetype|shape|shapes|index|keyword|traceback|mat1|mat2|storage|kernel|pointer|self|token|key|password|secret|host|localhost|port|file|directory|folder|drive|server|prompt)\b|\pN+\.\pN+\.\pN+|[0-9a-fA-F]{8,}`)
-)
-
-func outOfMemory(exception string) bool {
-	text := strings.ToLower(exception)
-	for _, sign := range []string{"outofmemory", "out of memory", "memoryerror", "can't allocate memory", "not enough memory"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
 }
 
 func failedNode(o api.Outcome, pl plan) any {

@@ -81,7 +81,7 @@ func (a *agency) Call(ctx context.Context, c registry.Call) (registry.Result, er
 	if out.Type != "text" {
 		out.Text, out.Info = "", registry.MediaInfo{Name: "picture.png", MIMEType: "image/png"}
 		out.Open = func(context.Context) (io.ReadCloser, error) {
-			return io.NopCloser(bytes.NewReader([]byte("\x89PNG\r\n\x1a\n" + text))), nil
+			return io.NopCloser(bytes.NewReader([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00IEND\xaeB`\x82" + text))), nil
 		}
 	}
 	return registry.Result{Outputs: []registry.Output{out}}, nil

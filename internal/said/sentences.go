@@ -79,6 +79,7 @@ var (
 	EngineFileLarge         = sentence("engineFileLarge")
 	EngineForgot            = sentence("engineForgot")
 	EngineGone              = sentence("engineGone")
+	EngineFull              = sentence("engineFull")
 	EngineGoneLong          = sentence("engineGoneLong")
 	EngineKeeps             = sentence("engineKeeps")
 	EngineKept              = sentence("engineKept")

@@ -2,6 +2,7 @@ package lifetest
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clocktest"
@@ -309,6 +311,70 @@ func TestEnginesThatAreDown(t *testing.T) {
 			if n := h.b.Runs(""); n != c.atB {
 				t.Errorf("%s: the other engine got %d", c.name, n)
 			}
+		}
+	})
+	t.Run("an engine that gives pages or half a picture for results: another one makes it, else it fails and costs nothing", func(t *testing.T) {
+		t.Parallel()
+		half := comfytest.Edit(func(body []byte) []byte { return body[:len(body)/2] })
+		page := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			_, _ = io.WriteString(w, "<html>Sign in</html>")
+		}
+		for _, c := range []struct {
+			name, directives string
+			answer           comfytest.Action
+			times            int
+			other            bool // engine is up
+			code             registry.Code
+			atB              int
+		}{
+			{"half, once", "", half, 1, true, "", 0},
+			{"half", "", half, comfytest.Always, true, "", 1},
+			{"a page", "", page, comfytest.Always, true, "", 1},
+			{"half, and there is no other", "", half, comfytest.Always, false, registry.CodeProvider, 0},
+			{"half, and it must not be repeated", "repeat=no", half, comfytest.Always, true, registry.CodeProvider, 0},
+		} {
+			h := openEngines(t, c.directives)
+			h.gates[h.a].Open()
+			h.gates[h.b].Open()
+			h.network.cut(h.b, true)
+			h.fleet.Refresh(t.Context())
+			h.a.On("GET /view", c.times, c.answer)
+			h.a.On("GET /history/", 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				h.network.cut(h.b, !c.other)
+				h.fleet.Refresh(t.Context())
+				next.ServeHTTP(w, r)
+			})
+			cost := price
+			if c.code != "" {
+				cost = 0
+			}
+			h.ends(t, h.accept(t, map[string]any{"color": 1}), c.code, cost)
+			if a, b := h.a.Runs(""), h.b.Runs(""); a != 1 || b != c.atB {
+				t.Errorf("%s: the engines got %d and %d runs", c.name, a, b)
+			}
+			if c.atB == 0 {
+				continue
+			}
+			h.ends(t, h.accept(t, map[string]any{"color": 2}), "", price)
+			if a, b := h.a.Runs(""), h.b.Runs(""); a != 1 || b != 2 {
+				t.Errorf("%s: the next run went to the same engine: %d and %d", c.name, a, b)
+			}
+		}
+	})
+	t.Run("an engine whose disk is full: another one does it", func(t *testing.T) {
+		t.Parallel()
+		h := openEngines(t, "")
+		h.gates[h.b].Open()
+		h.network.cut(h.b, true)
+		h.fleet.Refresh(t.Context())
+		run := h.accept(t, nil)
+		failing := h.gates[h.a].Next()
+		h.network.cut(h.b, false)
+		h.fleet.Refresh(t.Context())
+		failing.Fail(node.Raise("builtins.OSError", "[Errno 28] No space left on device: '/srv/output/a.png'"))
+		h.ends(t, run, "", price)
+		if a, b := h.a.Runs(""), h.b.Runs(""); a != 1 || b != 1 {
+			t.Errorf("the engines got %d and %d runs", a, b)
 		}
 	})
 	t.Run("a run waits while no engine is up, one of them dead for good, and is sent once", func(t *testing.T) {

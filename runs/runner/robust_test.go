@@ -272,8 +272,14 @@ func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
 	picture := runstest.File("pic", "image", "a.png", "pixels")
 	there, tries := picture.Open, 0
 	picture.Open = func(ctx context.Context) (io.ReadCloser, error) {
-		if tries++; tries <= work.FetchTries+1 {
+		if tries++; tries == 1 {
+			return io.NopCloser(strings.NewReader("")), nil
+		}
+		if tries <= work.FetchTries+1 {
 			return nil, registry.Errorf(registry.CodeBadOutput, "connection refused").Again()
+		}
+		if tries == work.FetchTries+2 {
+			return io.NopCloser(strings.NewReader("<html>Sign in</html>")), nil
 		}
 		return there(ctx)
 	}
@@ -282,7 +288,7 @@ func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
 	}
 	h.start(t)
 	run := h.accept(t, sing(h.user(t, billing.Dollar)))
-	if run := h.ends(t, run.ID); run.Status != runs.StatusSucceeded || run.Attempt != 1 {
+	if run := h.ends(t, run.ID); run.Status != runs.StatusSucceeded || run.Attempt != 1 || run.Outputs[1].Bytes != int64(len("pixels")) {
 		t.Errorf("got %s in attempt %d, %+v", run.Status, run.Attempt, run.Error)
 	}
 }

@@ -1,12 +1,15 @@
 package work
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +29,7 @@ import (
 
 const (
 	FetchTries  = 4  // of one output
-	awayTries   = 7  // of one that the provider says can be had later: a quarter of a minute, in which a network or an engine comes back
+	awayTries   = 7  // of one that the provider says can be had later, or that came cut short: a quarter of a minute, in which a network or an engine comes back
 	commitTries = 12 // of the end of a run whose result can't be had again
 )
 
@@ -217,7 +220,7 @@ func (w *step) mayMakeAnew(failure *registry.Error) bool {
 // triesAfter is how often an output is fetched that was not had for such a reason.
 func triesAfter(err error) int {
 	var failure *registry.Error
-	if errors.As(err, &failure) && failure.Retryable {
+	if errors.As(err, &failure) && failure.Retryable || errors.Is(err, io.ErrUnexpectedEOF) {
 		return awayTries
 	}
 	return FetchTries
@@ -231,7 +234,12 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 	if err != nil {
 		return "", registry.MediaInfo{}, err
 	}
-	from := &source{Reader: content}
+	whole := bufio.NewReader(metadata.Whole(content))
+	if isNone(whole, o.Type) {
+		_ = content.Close()
+		return "", registry.MediaInfo{}, registry.Errorf(registry.CodeBadOutput, "nothing, or a page, came in place of the file").Again()
+	}
+	from := &source{Reader: whole}
 	meta := assets.Meta{Name: o.Info.Name, Owner: w.r.AccountID, Kind: assets.Result}
 	if !w.s.Config.KeepMetadata && w.r.Tool.Metadata[registry.KeepWorkflow] != true {
 		meta.Filter = metadata.Copy
@@ -244,6 +252,13 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 		err = closing
 	}
 	return ref, info, err
+}
+
+// isNone tells whether nothing, or a page, such as one for signing in, is where a picture, film or sound should be.
+func isNone(content *bufio.Reader, outputType string) bool {
+	begin, err := content.Peek(512) // whatever else goes wrong is seen at reading
+	empty := len(begin) == 0 && err == io.EOF
+	return slices.Contains([]string{"image", "video", "audio"}, outputType) && (empty || strings.HasPrefix(http.DetectContentType(begin), "text/html"))
 }
 
 // source tells whose fault it was that something could not be stored.

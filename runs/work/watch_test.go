@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/runstest"
 	"github.com/signalbox/signalbox/runs/store"
 )
@@ -27,6 +28,7 @@ func TestPollsOfSlowServices(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			v := &watching{step: &step{s: &Worker{Env: &store.Env{Log: slog.New(slog.DiscardHandler)}}}, provider: mute{}}
+			v.r.Notice = runs.NoticeSilent // the person has been told
 			began := time.Now()
 			for range 2 * pollFailures {
 				if result, err, over := v.poll(t.Context()); over || err != nil || result != nil {
