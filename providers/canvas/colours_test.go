@@ -226,14 +226,18 @@ func contrastOf(a, b [3]int) float64 {
 
 // near is how near a colour the nearest places come, one in 500, such as a thin line: the most that one part of it differs, 0 to 255.
 func (l looks) near(want [3]int) int {
-	var apart []int
+	var places [256]int
 	for y := range l.bare.Rect.Dy() {
 		for x := range l.bare.Rect.Dx() {
-			apart = append(apart, distance(at(l.bare, x, y), want))
+			places[distance(at(l.bare, x, y), want)]++
 		}
 	}
-	slices.Sort(apart)
-	return apart[len(apart)/500]
+	off, seen := 0, places[0]
+	for seen <= len(l.bare.Pix)/4/500 {
+		off++
+		seen += places[off]
+	}
+	return off
 }
 
 // edges is the share of the places where two areas met that can't be told any more.
