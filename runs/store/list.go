@@ -56,8 +56,15 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 	}
 	l.narrow(f)
 	text := strings.ToLower(cleanSearch(f.Text))
-	if text == "" {
+	// The plan depends on how frequent a state or a text is, so it is made anew each time.
+	planned := func(statement string) ([]Record, error) {
+		return s.Query(ctx, statement, append([]any{pgx.QueryExecModeCacheDescribe}, l.args...)...)
+	}
+	switch {
+	case text == "" && f.Status == "":
 		return s.Query(ctx, l.newest(""), l.args...)
+	case text == "":
+		return planned(l.newest(""))
 	}
 	tools, err := s.toolsCalled(ctx, text)
 	if err != nil {
@@ -67,10 +74,7 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := l.containing(text, tools, failed)
-	// The plan depends on how frequent the text is, so it is made anew each time.
-	args := append([]any{pgx.QueryExecModeCacheDescribe}, l.args...)
-	return s.Query(ctx, `WHERE r.id IN (`+found+`) ORDER BY r.id DESC LIMIT `+strconv.Itoa(l.limit), args...)
+	return planned(`WHERE r.id IN (` + l.containing(text, tools, failed) + `) ORDER BY r.id DESC LIMIT ` + strconv.Itoa(l.limit))
 }
 
 // toolsCalled lists tools that runs were accepted with and whose ids contain a text, at most one more than someTools.
