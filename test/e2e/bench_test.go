@@ -154,7 +154,7 @@ func BenchmarkMemoryAtRest(b *testing.B) {
 			"DATABASE_URL=" + postgrestest.DSN(postgrestest.NewEmpty(b)), "WORKFLOWS_DIR=" + flows, "LOG_LEVEL=error",
 		}})
 		defer p.cmd.Process.Kill()
-		return float64(residentKB(b, p.cmd.Process.Pid)) / 1024
+		return float64(residentKB(b, p.cmd.Process.Pid, "VmRSS:")) / 1024
 	}
 	for b.Loop() {
 		bundled, many := measure(newDir(b)), measure(manyWorkflows(b, 1000))
