@@ -216,7 +216,8 @@ func (a *app) sweepFiles(ctx context.Context) error {
 // startSchedules reads all sources again at the times of SYNC_SCHEDULE, and sweeps files every hour, on one machine each.
 func (a *app) startSchedules() error {
 	jobs := append(a.engines().ScalingJobs(a.cfg, a.db.Pool), schedule.Job{
-		Name: "sync tools", Spec: a.cfg.SyncSchedule, Follow: a.reload,
+		Name: "sync tools", Spec: a.cfg.SyncSchedule,
+		Follow: func(ctx context.Context) { a.reload(ctx); debug.FreeOSMemory() }, // reading needs twice what stays
 	}, schedule.Job{
 		Name: "read documents", Spec: "@daily", Timeout: readTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.knowledge.Sync(ctx) },
