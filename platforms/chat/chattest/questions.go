@@ -100,6 +100,9 @@ func agreeToQuestion(s *scene) {
 	s.say("/clerk")
 	s.press(s.labelled("Yes, go on", "Shall I burn it?"), "Yes, go on")
 	s.AwaitText(s.room, "accept null")
+	s.until(s.room, "no button under what was answered", func(list []Seen) bool {
+		return !slices.ContainsFunc(list, func(m Seen) bool { return m.Has("Yes, go on") })
+	})
 	s.say("/clerk")
 	s.labelled("Yes, go on", "Shall I burn it?")
 	s.say("yes")

@@ -380,6 +380,15 @@ func siteWithoutRole(s *scene) {
 	s.send(Post{Text: "/post New mugs", Files: []File{red()}})
 	s.AwaitText(s.room, "You have no role in the site")
 	s.say("/site")
+	s.until(s.room, "second answer", func(list []Seen) bool {
+		n := 0
+		for _, m := range list {
+			if m.contains("You have no role in the site") {
+				n++
+			}
+		}
+		return n == 2
+	})
 	s.Handled()
 	if n := p.count("posts") + p.count("images"); n != 0 {
 		s.t.Errorf("%d things were made", n)

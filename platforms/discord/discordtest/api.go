@@ -84,6 +84,9 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		used: map[string]bool{}, at: s.now(),
 	}
 	decoded := req.decode()
+	if errors.Is(decoded, errCut) {
+		panic(http.ErrAbortHandler) // such as a program that is stopped: it asked for nothing
+	}
 	fault := s.takeFault(req)
 	if fault != nil && fault.before(s, w, r) {
 		s.record(req, 0, &apiError{message: "fault: " + fault.String()})

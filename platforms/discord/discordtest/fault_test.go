@@ -2,6 +2,8 @@ package discordtest_test
 
 import (
 	"context"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -115,6 +117,25 @@ func TestFaults(t *testing.T) {
 		b.Inject(discordtest.CutAfter().On("POST /channels/{channel_id}/messages"))
 		if r := b.call("POST", b.messages(), hi); r.status != 0 || len(b.History(b.channel)) != 1 {
 			t.Errorf("%d %s", r.status, r.raw)
+		}
+	})
+	t.Run("a request whose sender goes away is none", func(t *testing.T) {
+		b := setup(t, discordtest.CutBefore().On("PATCH /users/@me"))
+		socket, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(b.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = socket.Close() }()
+		head := "POST /api/v10" + b.messages() + " HTTP/1.1\r\nHost: discord\r\nContent-Type: application/json\r\nContent-Length: 100\r\n" +
+			"User-Agent: DiscordBot (https://example.com, 1.0)\r\nAuthorization: Bot " + b.Token + "\r\n\r\n"
+		if _, err := io.WriteString(socket, head+`{"content":`); err != nil {
+			t.Fatal(err)
+		}
+		if err := socket.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(socket); len(answer) != 0 {
+			t.Errorf("%q, %v", answer, err)
 		}
 	})
 	t.Run("half an answer, and a scripted refusal, twice", func(t *testing.T) {

@@ -37,13 +37,16 @@ func (r *request) object() map[string]any {
 	return o
 }
 
-var errTooLarge = errors.New("the request is too large")
+var (
+	errTooLarge = errors.New("the request is too large")
+	errCut      = errors.New("the sender went away in the middle of the request")
+)
 
 // decode reads the body in any of the forms that the API takes.
 func (r *request) decode() error {
 	data, err := io.ReadAll(io.LimitReader(r.http.Body, maxRequest+1))
 	if err != nil {
-		return err
+		return errCut
 	}
 	if len(data) > maxRequest {
 		return errTooLarge
