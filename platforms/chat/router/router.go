@@ -563,19 +563,17 @@ func (r *Router) PartyOver(ctx context.Context, e groups.Ended) error {
 func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
 	for _, platform := range r.services.Deliverer.Platforms() {
-		for _, status := range show.OpenStatuses() {
-			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
-			for {
-				page, err := r.services.Runs.List(ctx, filter)
-				if err != nil {
-					return nil, fmt.Errorf("list the runs to follow: %w", err)
-				}
-				active = append(active, page...)
-				if len(page) < filter.Limit {
-					break
-				}
-				filter.Before = page[len(page)-1].ID
+		filter := runs.Filter{Platform: platform, Open: true, Limit: 200}
+		for {
+			page, err := r.services.Runs.List(ctx, filter)
+			if err != nil {
+				return nil, fmt.Errorf("list the runs to follow: %w", err)
 			}
+			active = append(active, page...)
+			if len(page) < filter.Limit {
+				break
+			}
+			filter.Before = page[len(page)-1].ID
 		}
 	}
 	return active, nil
