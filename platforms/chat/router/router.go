@@ -346,6 +346,9 @@ func (r *Router) conclude(ctx context.Context, t *turn.Turn, err error) {
 	}
 	if errors.Is(err, chat.ErrNoRight) && u.Chat.Kind != chat.ChatPrivate && t.Account.ID != "" && r.cfg.Privately != nil {
 		r.tellPrivately(ctx, t)
+	} else if errors.Is(err, chat.ErrLateForm) {
+		r.services.Log.InfoContext(ctx, "a dialog came too late", "platform", u.Platform, "update", u.IDs[0])
+		_ = t.Answer(ctx, t.Say.Line("press.lateForm"), true)
 	} else if err != nil {
 		code := turn.ErrorCode()
 		r.services.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.Platform, "update", u.IDs[0], "kind", u.Kind, "error", err)
