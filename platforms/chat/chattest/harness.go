@@ -109,6 +109,11 @@ type (
 		// Mention is how a message names the bot.
 		Mention() string
 	}
+	// Forwarder is a Harness of a platform that tells the program of what people did after their call has returned.
+	Forwarder interface {
+		// Pending is how many updates the program has yet to take.
+		Pending() int
+	}
 	// Localizer is a Harness that can tell commands' descriptions in a language.
 	Localizer interface {
 		// Description gives the description of a listed command as somebody who speaks that language sees it.
