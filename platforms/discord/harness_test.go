@@ -316,12 +316,8 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 	u := h.user(p.From)
 	c := h.channel(p.In, u)
 	text := p.Text
-	if p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") {
-		h.mu.Unlock() // the adapter's calls need it
-		if h.lists(t, u, c, text) {
-			text = "<@" + h.server.BotID() + "> " + text
-		}
-		h.mu.Lock()
+	if p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") && !p.Aside {
+		text = "<@" + h.server.BotID() + "> " + text // the bot is told of no other messages there
 	}
 	var m discordtest.Message
 	switch {
@@ -339,21 +335,6 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 		h.server.Dispatch("MESSAGE_CREATE", map[string]any{"id": m.ID, "channel_id": c.ID(), "author": author, "content": text, "timestamp": time.Now()})
 	})
 	return m.ID
-}
-
-// lists waits a little for a command to be listed, so that people know it, once there is a list.
-func (h *harness) lists(t testing.TB, u *discordtest.User, c *discordtest.Channel, text string) bool {
-	t.Helper()
-	clocktest.Until(t, "there is a list of commands", func() bool { return len(u.Commands(c)) > 0 })
-	word, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
-	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if slices.ContainsFunc(u.Commands(c), func(own discordtest.Command) bool { return strings.EqualFold(own.Name, word) }) {
-			return true
-		}
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
 }
 
 func filesOf(list []chattest.File) []discordtest.File {

@@ -157,6 +157,7 @@ type Post struct {
 	Text    string // caption where there are files
 	Files   []File
 	ReplyTo string // id of the message replied to
+	Aside   bool   // of a command in a group: it is another bot's, and names nobody
 }
 
 // File is a file of a message. Data is the real content: simulators may check it.
