@@ -363,6 +363,15 @@ func (h *house) until(m Mission, what string, holds func(Mission) bool) Mission 
 	return now
 }
 
+// begun waits until the service may know of a leg.
+func (h *house) begun(m Mission, leg int) {
+	h.t.Helper()
+	h.until(m, fmt.Sprintf("leg %d is under way", leg+1), func(m Mission) bool {
+		begun, err := h.runs.Begun(h.t.Context(), m.Legs[leg].Progress.RunID)
+		return err == nil && begun
+	})
+}
+
 // ends wants a mission to end as a status.
 func (h *house) ends(m Mission, want Status) Mission {
 	h.t.Helper()

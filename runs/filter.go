@@ -9,6 +9,7 @@ type Filter struct {
 	AccountID   string // the runs of its history: without deleted ones
 	ToolID      string
 	Status      Status
+	Open        bool // not over yet: asked state by state, a run that goes from one to the next meanwhile would be missed
 	Platform    string
 	Undelivered bool // over, meant to be delivered, and not delivered yet
 	// Text is part of the tool's id or of the error, or the beginning or the end of the run's or the account's id, from eight characters on;

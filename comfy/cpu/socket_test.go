@@ -21,8 +21,8 @@ func dial(t *testing.T, srv *server, id string) *socket {
 	return c.sockets["x"]
 }
 
-// heard collects the types of the frames of a run up to its end, or up to a silence.
-func (s *socket) heard(t *testing.T) (types []string, pictures [][]byte) {
+// heard collects the types of the frames of a run up to its end, or up to a silence of that length.
+func (s *socket) heard(t *testing.T, silence time.Duration) (types []string, pictures [][]byte) {
 	t.Helper()
 	for {
 		select {
@@ -39,7 +39,7 @@ func (s *socket) heard(t *testing.T) (types []string, pictures [][]byte) {
 			if data, _ := r.event["data"].(map[string]any); r.event["type"] == "executing" && data["node"] == nil {
 				return types, pictures
 			}
-		case <-time.After(time.Second):
+		case <-time.After(silence):
 			return types, pictures
 		}
 	}
@@ -63,10 +63,10 @@ func TestASecondConnectionTakesTheIDOver(t *testing.T) {
 	srv := newServer(t, cpu.Config{})
 	first, second := dial(t, srv, "x"), dial(t, srv, "x")
 	srv.runFor(t, fmt.Sprintf(preview, "a"))
-	if types, _ := second.heard(t); !strings.Contains(strings.Join(types, " "), "execution_success") {
+	if types, _ := second.heard(t, patience); !strings.Contains(strings.Join(types, " "), "execution_success") {
 		t.Errorf("the second connection hears %v", types)
 	}
-	if types, _ := first.heard(t); len(types) > 0 {
+	if types, _ := first.heard(t, time.Second); len(types) > 0 {
 		t.Errorf("the first connection still hears %v", types)
 	}
 	// Closing either of them unregisters the id, a quirk that clients must live with.
@@ -77,7 +77,7 @@ func TestASecondConnectionTakesTheIDOver(t *testing.T) {
 	quiet := false
 	for i := range 50 {
 		srv.runFor(t, fmt.Sprintf(preview, fmt.Sprint(i)))
-		if types, _ := second.heard(t); len(types) == 0 {
+		if types, _ := second.heard(t, time.Second); len(types) == 0 {
 			quiet = true
 			break
 		}
@@ -98,7 +98,7 @@ func TestPreviewsCarryMetadataWhenAskedFor(t *testing.T) {
 		t.Fatalf("answer %v", r.event)
 	}
 	id := srv.runFor(t, `{"client_id": "x", "prompt": {"1": {"class_type": "EmptyImage", "inputs": {"width": 4, "height": 3, "batch_size": 1, "color": 255}}, "2": {"class_type": "SaveImageWebsocket", "inputs": {"images": ["1", 0]}}}}`)
-	_, pictures := s.heard(t)
+	_, pictures := s.heard(t, patience)
 	if len(pictures) != 1 || binary.BigEndian.Uint32(pictures[0]) != 4 {
 		t.Fatalf("pictures %.60x", pictures)
 	}

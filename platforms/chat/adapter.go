@@ -42,7 +42,7 @@ type Adapter interface {
 	Delete(ctx context.Context, ref MessageRef) error
 
 	// AnswerPress answers the press of a button. A press too old to be answered, or answered before,
-	// is no error.
+	// is no error, but for a dialog, which can't be opened then: ErrLateForm.
 	AnswerPress(ctx context.Context, p Press, a PressAnswer) error
 
 	// Working shows that something is being done, for at most Capabilities.WorkingFor. It never waits
@@ -131,6 +131,8 @@ var (
 	ErrTooLarge = errors.New("too large for the platform")
 	// ErrNoRight: the bot lacks a right in this chat; the error's text names it.
 	ErrNoRight = errors.New("the bot lacks a right in this chat")
+	// ErrLateForm: the press was answered before a dialog could be opened; another press may be in time.
+	ErrLateForm = errors.New("too late for a dialog")
 	// ErrUncertain: the call may or may not have had its effect (time-out or cut after sending).
 	ErrUncertain = errors.New("the platform did not confirm")
 )

@@ -282,7 +282,7 @@ func TestAnswers(t *testing.T) {
 		if a := i.Answer(t.Context()); a.Type != 6 || a.After > time.Second {
 			t.Errorf("%+v", a)
 		}
-		if err := b.a.AnswerPress(t.Context(), *in.Press, chat.PressAnswer{Form: &chat.Form{Title: "t", Data: "f"}}); !errors.Is(err, errLateForm) {
+		if err := b.a.AnswerPress(t.Context(), *in.Press, chat.PressAnswer{Form: &chat.Form{Title: "t", Data: "f"}}); !errors.Is(err, chat.ErrLateForm) {
 			t.Error(err)
 		}
 		if err := b.a.AnswerPress(t.Context(), *in.Press, chat.PressAnswer{Text: "late"}); err != nil || i.Followups()[0].Content != "late" {

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -171,7 +170,7 @@ func (a *Adapter) AnswerPress(ctx context.Context, p chat.Press, answer chat.Pre
 	defer s.mu.Unlock()
 	if answer.Form != nil {
 		if s.answered {
-			return errLateForm
+			return chat.ErrLateForm // it must be the first answer, and Discord was told already that the answer comes later
 		}
 		err = a.firstAnswer(ctx, s, callback{Type: discordgo.InteractionResponseModal, Data: modalOf(*answer.Form)})
 		return pressed(err)
@@ -183,9 +182,6 @@ func (a *Adapter) AnswerPress(ctx context.Context, p chat.Press, answer chat.Pre
 	_, err = a.followUp(ctx, s, o)
 	return pressed(err)
 }
-
-// errLateForm: a dialog must be the first answer, and Discord was told already that the answer comes later.
-var errLateForm = errors.New("discord: the press was answered before: no form can be opened any more")
 
 // pressed makes the refusal of an answer that comes too late no error.
 func pressed(err error) error {

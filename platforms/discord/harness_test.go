@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -36,9 +37,11 @@ type harness struct {
 	topics  map[string]*discordtest.Channel // room and the suite's name of the topic -> thread
 	sent    map[string]discordtest.Message  // what people wrote
 	last    func()
+	pending map[string]int            // updates that the program has not taken, by id
 	before  map[string]int            // sessions of earlier connections, with the number of these
 	kinds   map[string]chat.MediaKind // of what the adapter was asked to send, by message
 	pressed map[string]chan struct{}  // by interaction, closed once the press was answered
+	late    map[string]bool           // interactions for which a dialog came too late
 	blocked map[string]bool           // channels
 	opened  map[string]discordtest.Modal
 	notices map[string][]chattest.Notice
@@ -54,6 +57,7 @@ var (
 	_ chattest.Localizer   = (*harness)(nil)
 	_ chattest.Promoter    = (*harness)(nil)
 	_ chattest.Mentioner   = (*harness)(nil)
+	_ chattest.Forwarder   = (*harness)(nil)
 )
 
 func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
@@ -64,7 +68,7 @@ func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 		people: map[string]*discordtest.User{}, rooms: map[string]*discordtest.Channel{}, owners: map[string]*discordtest.User{},
 		topics: map[string]*discordtest.Channel{}, sent: map[string]discordtest.Message{}, kinds: map[string]chat.MediaKind{},
 		pressed: map[string]chan struct{}{}, blocked: map[string]bool{}, opened: map[string]discordtest.Modal{}, notices: map[string][]chattest.Notice{},
-		before: map[string]int{},
+		before: map[string]int{}, pending: map[string]int{}, late: map[string]bool{},
 	}
 	t.Cleanup(h.transport.CloseIdleConnections)
 	return h
@@ -144,6 +148,10 @@ func (w watched) AnswerPress(ctx context.Context, p chat.Press, a chat.PressAnsw
 	err := w.Adapter.AnswerPress(ctx, p, a)
 	w.h.mu.Lock()
 	defer w.h.mu.Unlock()
+	if errors.Is(err, chat.ErrLateForm) {
+		w.h.late[p.ID] = true
+		return err // words follow
+	}
 	done := w.h.answered(p.ID)
 	select {
 	case <-done:
@@ -177,7 +185,45 @@ func (h *harness) Connect(t testing.TB) chattest.Connection {
 		h.before[session.ID] = session.Resumes + 1
 	}
 	h.mu.Unlock()
-	return chattest.Connection{Adapter: watched{a, h}, Run: a.Run}
+	return chattest.Connection{Adapter: watched{a, h}, Run: func(ctx context.Context, to chat.Receiver) error {
+		return a.Run(ctx, taker{to, to.(chat.Completer), h})
+	}}
+}
+
+// taker notes which updates were taken.
+type taker struct {
+	chat.Receiver
+	chat.Completer
+	h *harness
+}
+
+func (r taker) Receive(ctx context.Context, platform string, updates ...chat.Incoming) error {
+	err := r.Receiver.Receive(ctx, platform, updates...)
+	r.h.mu.Lock()
+	defer r.h.mu.Unlock()
+	for _, u := range updates {
+		r.h.pending[u.ID] = max(0, r.h.pending[u.ID]-1)
+	}
+	return err
+}
+
+// tells notes an update that Discord tells of, and how it does so once more. It needs h.mu.
+func (h *harness) tells(id string, repeat func()) {
+	h.pending[id]++
+	h.last = func() {
+		h.pending[id]++
+		repeat()
+	}
+}
+
+func (h *harness) Pending() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, of := range h.pending {
+		n += of
+	}
+	return n
 }
 
 // lock waits until the program is connected: what happens before, Discord tells nobody.
@@ -270,12 +316,8 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 	u := h.user(p.From)
 	c := h.channel(p.In, u)
 	text := p.Text
-	if p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") {
-		h.mu.Unlock() // the adapter's calls need it
-		if h.lists(u, c, text) {
-			text = "<@" + h.server.BotID() + "> " + text
-		}
-		h.mu.Lock()
+	if p.In.Kind == chat.ChatGroup && strings.HasPrefix(text, "/") && !p.Aside {
+		text = "<@" + h.server.BotID() + "> " + text // the bot is told of no other messages there
 	}
 	var m discordtest.Message
 	switch {
@@ -286,23 +328,13 @@ func (h *harness) Post(t testing.TB, p chattest.Post) string {
 	}
 	h.sent[m.ID] = m
 	author := map[string]any{"id": u.ID(), "username": "x"}
-	h.last = func() {
+	if p.In.Kind == chat.ChatGroup && !slices.Contains(m.Mentions, h.server.BotID()) {
+		return m.ID // the bot is not meant
+	}
+	h.tells(m.ID, func() {
 		h.server.Dispatch("MESSAGE_CREATE", map[string]any{"id": m.ID, "channel_id": c.ID(), "author": author, "content": text, "timestamp": time.Now()})
-	}
+	})
 	return m.ID
-}
-
-// lists waits a little for a command to be listed, so that people know it.
-func (h *harness) lists(u *discordtest.User, c *discordtest.Channel, text string) bool {
-	word, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
-	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if slices.ContainsFunc(u.Commands(c), func(own discordtest.Command) bool { return strings.EqualFold(own.Name, word) }) {
-			return true
-		}
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
 }
 
 func filesOf(list []chattest.File) []discordtest.File {
@@ -392,7 +424,7 @@ func (h *harness) act(t testing.TB, by chattest.Person, in chattest.Room, messag
 	h.lock(t)
 	u := h.user(by)
 	i := do(u, h.find(t, in, u, messageID))
-	h.last = i.Repeat
+	h.tells(i.ID, i.Repeat)
 	done := h.answered(i.ID)
 	h.mu.Unlock()
 	i.Answer(t.Context())
@@ -400,6 +432,12 @@ func (h *harness) act(t testing.TB, by chattest.Person, in chattest.Room, messag
 	case <-done:
 	case <-time.After(2 * time.Minute):
 		t.Fatal("the press was not answered")
+	}
+	h.mu.Lock()
+	late := h.late[i.ID]
+	h.mu.Unlock()
+	if late {
+		return h.act(t, by, in, messageID, do) // once more, as people are told to
 	}
 	var a chat.PressAnswer
 	if followups := i.Followups(); len(followups) > 0 {
@@ -651,7 +689,7 @@ func (h *harness) Command(t testing.TB, by chattest.Person, in chattest.Room, na
 	defer h.mu.Unlock()
 	u := h.user(by)
 	i := u.Command(h.channel(in, u), name, args...)
-	h.last = i.Repeat
+	h.tells(i.ID, i.Repeat)
 	return ""
 }
 
@@ -692,7 +730,7 @@ func (h *harness) UseOn(t testing.TB, by chattest.Person, in chattest.Room, mess
 	defer h.mu.Unlock()
 	u := h.user(by)
 	i := u.MessageCommand(h.find(t, in, u, messageID), entry)
-	h.last = i.Repeat
+	h.tells(i.ID, i.Repeat)
 }
 
 func (h *harness) UseOnPerson(t testing.TB, by chattest.Person, in chattest.Room, whom chattest.Person, picture []byte, entry string) {
@@ -701,7 +739,8 @@ func (h *harness) UseOnPerson(t testing.TB, by chattest.Person, in chattest.Room
 	defer h.mu.Unlock()
 	u, target := h.user(by), h.user(whom)
 	target.SetPicture(picture)
-	h.last = u.UserCommand(h.channel(in, u), target, entry).Repeat
+	i := u.UserCommand(h.channel(in, u), target, entry)
+	h.tells(i.ID, i.Repeat)
 }
 
 func (h *harness) OpenApp(t testing.TB, by chattest.Person, in chattest.Room) {
@@ -709,7 +748,8 @@ func (h *harness) OpenApp(t testing.TB, by chattest.Person, in chattest.Room) {
 	h.lock(t)
 	defer h.mu.Unlock()
 	u := h.user(by)
-	h.last = u.OpenApp(h.channel(in, u)).Repeat
+	i := u.OpenApp(h.channel(in, u))
+	h.tells(i.ID, i.Repeat)
 }
 
 func (h *harness) Promote(_ testing.TB, p chattest.Person, in chattest.Room) {

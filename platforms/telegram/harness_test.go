@@ -36,6 +36,7 @@ type harness struct {
 var (
 	_ chattest.Harness   = (*harness)(nil)
 	_ chattest.Promoter  = (*harness)(nil)
+	_ chattest.Forwarder = (*harness)(nil)
 	_ chattest.Localizer = (*harness)(nil)
 )
 
@@ -164,6 +165,8 @@ func answerOf(t testing.TB, p *telegramtest.Press) chat.PressAnswer {
 }
 
 func (h *harness) Repeat(testing.TB) { h.server.RepeatLast() }
+
+func (h *harness) Pending() int { return h.server.PendingUpdates() }
 
 func (h *harness) Messages(_ testing.TB, in chattest.Room) []chattest.Seen {
 	h.mu.Lock()

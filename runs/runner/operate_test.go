@@ -26,11 +26,15 @@ func TestOperators(t *testing.T) {
 		}
 		return &runstest.Outcome{Usage: registry.Usage{RunTime: 2 * time.Second}}
 	}
-	h.start(t)
 	r := sing(user)
 	r.Values[runs.FromArgument] = map[string]any{"song": "wrong", "voices": 3}
 	r.Budget = runs.Budget{Name: "key:1"}
-	bad := h.ends(t, h.accept(t, r).ID)
+	waits := h.accept(t, r)
+	if list, err := h.List(t.Context(), runs.Filter{AccountID: user, Open: true}); err != nil || len(list) != 1 || list[0].ID != waits.ID {
+		t.Errorf("not over are %+v, expected the run that waits (%v)", list, err)
+	}
+	h.start(t)
+	bad := h.ends(t, waits.ID)
 	good := h.ends(t, h.accept(t, sing(user)).ID)
 	ctx := t.Context()
 
@@ -45,6 +49,7 @@ func TestOperators(t *testing.T) {
 			{"no text at all", runs.Filter{Text: "\x00\xff"}, 2}, {"a long text", runs.Filter{Text: strings.Repeat("é", 500)}, 0},
 			{"since then", runs.Filter{Since: good.CreatedAt.Add(-time.Hour)}, 2}, {"since later", runs.Filter{Since: good.CreatedAt.Add(time.Hour)}, 0},
 			{"until now", runs.Filter{Until: time.Now().Add(time.Second)}, 2}, {"until earlier", runs.Filter{Until: bad.CreatedAt.Add(-time.Second)}, 0},
+			{"what is not over", runs.Filter{Open: true}, 0},
 			{"both, and a state", runs.Filter{Text: "sing", Status: runs.StatusFailed, Since: bad.CreatedAt.Add(-time.Minute)}, 1},
 		} {
 			if got, err := h.List(ctx, c.f); err != nil || len(got) != c.want {

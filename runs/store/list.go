@@ -61,7 +61,7 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 		return s.Query(ctx, statement, append([]any{pgx.QueryExecModeCacheDescribe}, l.args...)...)
 	}
 	switch {
-	case text == "" && f.Status == "":
+	case text == "" && f.Status == "" && !f.Open:
 		return s.Query(ctx, l.newest(""), l.args...)
 	case text == "":
 		return planned(l.newest(""))
@@ -129,6 +129,9 @@ func (l *listing) narrow(f runs.Filter) {
 	case f.Status.Final():
 		l.where = append(l.where, unsuccessful)
 	default:
+		l.where = append(l.where, open)
+	}
+	if f.Open {
 		l.where = append(l.where, open)
 	}
 	equal("r.platform =", f.Platform)

@@ -25,8 +25,9 @@ func cards() map[string]func(*scene) {
 // answered runs a tool that answers with a text and gives the message that has these parts.
 func (s *scene) answered(answer string, parts ...string) Seen {
 	s.t.Helper()
+	n := len(s.Provider.Calls())
 	s.say("/series a cat")
-	s.Succeed(s.Call(len(s.Provider.Calls())), registrytest.Text("result", answer))
+	s.Succeed(s.Call(n), registrytest.Text("result", answer))
 	m := s.AwaitText(s.room, append([]string{"Series"}, parts...)...)
 	if strings.Contains(m.Text, `{"`) {
 		s.t.Errorf("the answer is shown raw:\n%s", m.Text)

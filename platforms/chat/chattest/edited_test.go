@@ -13,7 +13,7 @@ func (f *Fake) edit(text string) {
 	edited := *f.last
 	edited.ID, edited.Kind = f.id(), chat.KindEdited
 	edited.Command, edited.Text, _ = chat.ParseCommand(text, "fake_bot")
-	f.updates <- edited
+	f.tell(edited)
 }
 
 func TestACommandIsCorrectedByEditing(t *testing.T) {
@@ -109,7 +109,7 @@ func TestACommandIsCorrectedByEditing(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.ID, first.Kind, first.Command = "edited", chat.KindEdited, "collage"
-		fake.updates <- first
+		fake.tell(first)
 		s.AwaitText(s.room, "changed album", "send it again")
 		s.noRun()
 	})

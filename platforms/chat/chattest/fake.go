@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -31,7 +32,8 @@ type Fake struct {
 
 	mu       sync.Mutex
 	next     int
-	updates  chan chat.Incoming
+	updates  chan []chat.Incoming // what is told together
+	pending  atomic.Int64         // of updates
 	last     *chat.Incoming
 	rooms    map[string]chat.ChatKind
 	messages map[string]*fakeMessage // by room and id
@@ -70,12 +72,15 @@ type fakeMessage struct {
 	deleted bool
 }
 
-var _ Harness = (*Fake)(nil)
+var (
+	_ Harness   = (*Fake)(nil)
+	_ Forwarder = (*Fake)(nil)
+)
 
 // NewFake makes an empty platform with limits like Telegram's. change may alter its capabilities.
 func NewFake(t testing.TB, change ...func(*chat.Capabilities)) *Fake {
 	f := &Fake{
-		t: t, caps: fakeCapabilities(), updates: make(chan chat.Incoming, 10_000),
+		t: t, caps: fakeCapabilities(), updates: make(chan []chat.Incoming, 10_000),
 		rooms: map[string]chat.ChatKind{}, messages: map[string]*fakeMessage{}, files: map[string]File{},
 		limits: map[string]int64{}, notices: map[string][]Notice{}, pressed: map[string]chan chat.PressAnswer{}, blocked: map[string]bool{}, admins: map[string]bool{},
 		commands: map[chat.ChatKind][]chat.Command{}, faults: map[string][]Fault{}, next: 100,
@@ -118,13 +123,14 @@ func (f *Fake) run(ctx context.Context, to chat.Receiver) error {
 		case <-ctx.Done():
 			return nil
 		case u := <-f.updates:
-			if err := to.Receive(ctx, FakePlatform, u); err != nil {
+			if err := to.Receive(ctx, FakePlatform, u...); err != nil {
 				f.updates <- u // not confirmed: comes again
 				if ctx.Err() != nil {
 					return nil
 				}
 				return err
 			}
+			f.pending.Add(-int64(len(u)))
 		}
 	}
 }
@@ -156,12 +162,13 @@ func (f *Fake) Post(t testing.TB, p Post) string {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	album := ""
+	name := ""
 	if len(p.Files) > 1 {
-		album = "album" + f.id()
+		name = "album" + f.id()
 	}
 	first := ""
 	f.limits[p.In.ID] = p.In.UploadLimit
+	var album []chat.Incoming
 	for i := range max(1, len(p.Files)) {
 		m := &fakeMessage{room: p.In.ID, topic: p.In.Topic, from: p.From, id: f.id(), replyTo: p.ReplyTo}
 		if i == 0 {
@@ -172,8 +179,9 @@ func (f *Fake) Post(t testing.TB, p Post) string {
 			m.media = &file
 		}
 		f.keep(m)
-		f.deliver(f.incoming(p, m, album))
+		album = append(album, f.incoming(p, m, name))
 	}
+	f.deliver(album...)
 	return first
 }
 
@@ -235,10 +243,19 @@ func (f *Fake) attach(m *fakeMessage) []chat.Attachment {
 	}}
 }
 
-func (f *Fake) deliver(in chat.Incoming) {
-	f.last = &in
+func (f *Fake) deliver(in ...chat.Incoming) {
+	f.last = &in[len(in)-1]
+	f.tell(in...)
+}
+
+// tell has the program take updates together.
+func (f *Fake) tell(in ...chat.Incoming) {
+	f.pending.Add(int64(len(in)))
 	f.updates <- in
 }
+
+// Pending is how many updates were not taken yet.
+func (f *Fake) Pending() int { return int(f.pending.Load()) }
 
 // Press presses a button by its label.
 func (f *Fake) Press(t testing.TB, by Person, in Room, messageID, label string) chat.PressAnswer {
@@ -301,7 +318,7 @@ func (f *Fake) Repeat(t testing.TB) {
 	if f.last == nil {
 		t.Fatal("nothing was delivered yet")
 	}
-	f.updates <- *f.last
+	f.tell(*f.last)
 }
 
 // Messages lists the bot's messages of a room.
@@ -429,7 +446,7 @@ type Fault struct {
 	AfterEffect bool
 }
 
-// FailNext makes the next calls of an operation ("send", "edit", "edit media", "admin") fail, one fault each.
+// FailNext makes the next calls of an operation ("send", "edit", "edit media", "form", "admin") fail, one fault each.
 func (f *Fake) FailNext(op string, faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -607,6 +624,9 @@ func (f fakeAdapter) AnswerPress(_ context.Context, p chat.Press, a chat.PressAn
 	}
 	if a.Form != nil {
 		if err := f.checkForm(*a.Form); err != nil {
+			return err
+		}
+		if err, _ := f.fault("form"); err != nil {
 			return err
 		}
 	}

@@ -202,7 +202,7 @@ func TestUpdatesAreHandledOnce(t *testing.T) {
 		s.Handled()
 		again := *fake.last
 		again.ID = "another"
-		fake.updates <- again
+		fake.tell(again)
 		s.until(s.room, "second status message to go", func(list []Seen) bool {
 			deleted := 0
 			for _, n := range fake.Notices(t, s.room) {
@@ -324,7 +324,7 @@ func TestTypedOptions(t *testing.T) {
 	fake.files[handle] = red()
 	fake.mu.Unlock()
 	in.Attachments = []chat.Attachment{{Kind: chat.KindPhoto, Name: "photo.png", MIMEType: "image/png", Handle: handle}}
-	fake.updates <- in
+	fake.tell(in)
 	c := s.Call(0)
 	s.input(c, "wood", "pine")
 	s.input(c, "glass", "true")
@@ -568,4 +568,16 @@ func TestAStatusMessageThatCouldNotBeNoted(t *testing.T) {
 			t.Errorf("it still says that a run is under way:\n%s", m.Text)
 		}
 	}
+}
+
+func TestADialogThatComesTooLateIsAskedForOnceMore(t *testing.T) {
+	t.Parallel()
+	s, fake := newScene(t, WithForms)
+	m := s.painted()
+	fake.FailNext("form", Fault{Err: chat.ErrLateForm})
+	if a := s.press(m, "Edit prompt"); a.Form != nil || !strings.Contains(a.Text, "Please press once more") {
+		t.Errorf("the press is answered %+v", a)
+	}
+	s.change(m, "a red bicycle", "a blue bicycle")
+	s.input(s.Call(1), "prompt", "a blue bicycle")
 }

@@ -125,7 +125,7 @@ func TestRolesAreKeptOut(t *testing.T) {
 	in := *fake.last
 	in.ID, in.Roles, in.Command, in.Text = "role", []string{"7", "8"}, "poem", "winter"
 	in.Message.ID = "999999"
-	fake.updates <- in
+	fake.tell(in)
 	s.AwaitText(group, "role", "Nothing was charged")
 }
 

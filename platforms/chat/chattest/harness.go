@@ -109,6 +109,11 @@ type (
 		// Mention is how a message names the bot.
 		Mention() string
 	}
+	// Forwarder is a Harness of a platform that tells the program of what people did after their call has returned.
+	Forwarder interface {
+		// Pending is how many updates the program has yet to take.
+		Pending() int
+	}
 	// Localizer is a Harness that can tell commands' descriptions in a language.
 	Localizer interface {
 		// Description gives the description of a listed command as somebody who speaks that language sees it.
@@ -152,6 +157,7 @@ type Post struct {
 	Text    string // caption where there are files
 	Files   []File
 	ReplyTo string // id of the message replied to
+	Aside   bool   // of a command in a group: it is another bot's, and names nobody
 }
 
 // File is a file of a message. Data is the real content: simulators may check it.

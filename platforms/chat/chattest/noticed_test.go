@@ -250,7 +250,7 @@ func pressedAt(s *scene, fake *Fake, later time.Duration) {
 	in.ID, in.At, in.Press = fake.id(), in.At.Add(later), &press
 	answered := make(chan chat.PressAnswer, 1)
 	fake.pressed[press.ID] = answered
-	fake.updates <- in
+	fake.tell(in)
 	fake.mu.Unlock()
 	select {
 	case a := <-answered:

@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -211,8 +212,10 @@ func chatAccess(s *scene) {
 	} else {
 		for m.Has("Next ›") && !m.Has("✓ Painter") {
 			s.pressIn(group, m, "Next ›")
-			id := m.ID
-			m = s.Await(group, "next page", func(m Seen) bool { return m.ID == id && m.Has("‹ Previous") })
+			before := m
+			m = s.Await(group, "next page", func(m Seen) bool {
+				return m.ID == before.ID && !slices.EqualFunc(m.Buttons, before.Buttons, slices.Equal)
+			})
 		}
 		s.pressIn(group, m, "✓ Painter")
 	}

@@ -158,11 +158,7 @@ func questionInGroup(s *scene) {
 	s.asks(registry.Question{Message: "Which shelf?", Fields: []registry.InputField{{Name: "shelf", Type: registry.TypeNumber, Required: true}}})
 	s.sayIn(group, "/clerk")
 	asked := s.AwaitText(group, "Which shelf?", "Reply to this message")
-	s.eventually("message that can be replied to", func() bool {
-		var kept bool
-		err := s.Pool.QueryRow(s.t.Context(), `SELECT message_id <> '' FROM chat_questions`).Scan(&kept)
-		return err == nil && kept
-	})
+	s.noted()
 	s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: "8", ReplyTo: asked.ID})
 	if a := s.Harness.Press(s.t, s.ben, group, asked.ID, "Decline"); !strings.Contains(a.Text, "Only the person") {
 		s.t.Errorf("somebody else declines: %+v", a)
@@ -171,6 +167,16 @@ func questionInGroup(s *scene) {
 	s.Handled()
 	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: "3", ReplyTo: asked.ID})
 	s.AwaitText(group, `accept {"shelf":3}`)
+}
+
+// noted waits until the message that asks is noted: people see it before.
+func (s *scene) noted() {
+	s.t.Helper()
+	s.eventually("message that is noted", func() bool {
+		var kept bool
+		err := s.Pool.QueryRow(s.t.Context(), `SELECT message_id <> '' FROM chat_questions`).Scan(&kept)
+		return err == nil && kept
+	})
 }
 
 func questionDialog(s *scene) {
@@ -194,7 +200,7 @@ func questionOverRestart(s *scene) {
 	s.asks(registry.Question{Message: "Which shelf?", Fields: []registry.InputField{{Name: "shelf", Type: registry.TypeNumber, Required: true}}})
 	s.say("/clerk")
 	asked := s.labelled("Decline", "Which shelf?")
-	s.Handled()
+	s.noted()
 	s.Restart()
 	s.AwaitText(s.room, "interrupted")
 	if a := s.press(asked, "Decline"); !strings.Contains(a.Text, "over") {

@@ -1128,7 +1128,7 @@ func silentInGroups(s *scene) {
 		return
 	}
 	for _, text := range []string{"good morning", "/weather today"} {
-		s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: text})
+		s.Harness.Post(s.t, Post{From: s.ben, In: group, Text: text, Aside: true})
 	}
 	s.sayIn(group, "/balance")
 	s.AwaitText(group, "You have")

@@ -389,6 +389,7 @@ func (w *World) until(in Room, what string, ok func([]Seen) bool) {
 func (w *World) Idle() {
 	w.t.Helper()
 	var open int
+	w.taken()
 	clocktest.Until(w.t, "all updates and runs are done", func() bool {
 		err := w.Pool.QueryRow(w.t.Context(), `
 			SELECT (SELECT count(*) FROM chat_updates WHERE handled_at IS NULL)
@@ -403,6 +404,7 @@ func (w *World) Idle() {
 // Handled waits until everything that came in has been handled; runs may go on.
 func (w *World) Handled() {
 	w.t.Helper()
+	w.taken()
 	var open, all int
 	clocktest.Until(w.t, "all updates are handled", func() bool {
 		err := w.Pool.QueryRow(w.t.Context(), `SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM chat_updates`).Scan(&open, &all)
@@ -411,6 +413,14 @@ func (w *World) Handled() {
 		}
 		return open == 0 && all > 0
 	}, func() string { return fmt.Sprintf("%d of %d are not", open, all) })
+}
+
+// taken waits until the program has stored what people did.
+func (w *World) taken() {
+	w.t.Helper()
+	if h, ok := w.Harness.(Forwarder); ok {
+		clocktest.Until(w.t, "all updates are taken", func() bool { return h.Pending() == 0 })
+	}
 }
 
 // CountRuns counts all runs accepted so far.

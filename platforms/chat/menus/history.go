@@ -147,15 +147,11 @@ func cancelOnly(ctx context.Context, t *turn.Turn, run runs.Run) error {
 
 // underWay lists up to nine of the person's runs that are not over.
 func underWay(ctx context.Context, t *turn.Turn) ([]runs.Run, error) {
-	var active []runs.Run
-	for _, status := range show.OpenStatuses() {
-		list, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Status: status, Limit: 9})
-		if err != nil {
-			return nil, fmt.Errorf("list what is under way: %w", err)
-		}
-		active = append(active, list...)
+	active, err := t.Services.Runs.List(ctx, runs.Filter{AccountID: t.Account.ID, Open: true, Limit: 9})
+	if err != nil {
+		return nil, fmt.Errorf("list what is under way: %w", err)
 	}
-	return active[:min(len(active), 9)], nil
+	return active, nil
 }
 
 // PressStopListed cancels a run of the list.

@@ -99,7 +99,7 @@ func askingRun(ctx context.Context, t *turn.Turn, q store.Question) (runs.Run, e
 
 // giveValues keeps the values of some fields and asks for the next one, or gives the whole answer.
 func giveValues(ctx context.Context, t *turn.Turn, q store.Question, run runs.Run, values map[string]any, next int) error {
-	from, answered := q.Field, q.State.Asked
+	from := q.Field
 	if q.State.Values == nil {
 		q.State.Values = map[string]any{}
 	}
@@ -113,11 +113,12 @@ func giveValues(ctx context.Context, t *turn.Turn, q store.Question, run runs.Ru
 	}
 	before := q
 	q.Field, q.MessageID = next, ""
-	if moved, err := t.Services.Store.Questions.Move(ctx, q, from); err != nil || !moved {
+	answered, moved, err := t.Services.Store.Questions.Move(ctx, q, from)
+	if err != nil || !moved {
 		return errors.Join(err, overUnless(moved || err != nil))
 	}
 	if err := t.Services.Deliverer.AskField(ctx, t.Out, t.Say, run, &q, &t.In.Incoming); err != nil {
-		_, back := t.Services.Store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
+		_, _, back := t.Services.Store.Questions.Move(context.WithoutCancel(ctx), store.Question{RunID: q.RunID, ID: q.ID, MessageID: before.MessageID, Field: from, State: before.State}, next)
 		return errors.Join(err, back)
 	}
 	t.Services.Deliverer.NoButtons(ctx, t.Out, answered)

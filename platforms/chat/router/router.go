@@ -346,6 +346,9 @@ func (r *Router) conclude(ctx context.Context, t *turn.Turn, err error) {
 	}
 	if errors.Is(err, chat.ErrNoRight) && u.Chat.Kind != chat.ChatPrivate && t.Account.ID != "" && r.cfg.Privately != nil {
 		r.tellPrivately(ctx, t)
+	} else if errors.Is(err, chat.ErrLateForm) {
+		r.services.Log.InfoContext(ctx, "a dialog came too late", "platform", u.Platform, "update", u.IDs[0])
+		_ = t.Answer(ctx, t.Say.Line("press.lateForm"), true)
 	} else if err != nil {
 		code := turn.ErrorCode()
 		r.services.Log.ErrorContext(ctx, "an update failed", "code", code, "platform", u.Platform, "update", u.IDs[0], "kind", u.Kind, "error", err)
@@ -563,19 +566,17 @@ func (r *Router) PartyOver(ctx context.Context, e groups.Ended) error {
 func (r *Router) activeRuns(ctx context.Context) ([]runs.Run, error) {
 	var active []runs.Run
 	for _, platform := range r.services.Deliverer.Platforms() {
-		for _, status := range show.OpenStatuses() {
-			filter := runs.Filter{Platform: platform, Status: status, Limit: 200}
-			for {
-				page, err := r.services.Runs.List(ctx, filter)
-				if err != nil {
-					return nil, fmt.Errorf("list the runs to follow: %w", err)
-				}
-				active = append(active, page...)
-				if len(page) < filter.Limit {
-					break
-				}
-				filter.Before = page[len(page)-1].ID
+		filter := runs.Filter{Platform: platform, Open: true, Limit: 200}
+		for {
+			page, err := r.services.Runs.List(ctx, filter)
+			if err != nil {
+				return nil, fmt.Errorf("list the runs to follow: %w", err)
 			}
+			active = append(active, page...)
+			if len(page) < filter.Limit {
+				break
+			}
+			filter.Before = page[len(page)-1].ID
 		}
 	}
 	return active, nil

@@ -92,8 +92,8 @@ func (d *Deliverer) AskField(ctx context.Context, s *Platform, v Voice, run runs
 		return fmt.Errorf("ask the question of run %s: %w", run.ID, err)
 	}
 	q.MessageID, q.State.Asked = asked.ID, asked
-	moved, err := d.store.Questions.Move(ctx, *q, q.Field)
-	if err == nil && !moved { // it was answered while it was being shown
+	_, moved, err := d.store.Questions.Move(context.WithoutCancel(ctx), *q, q.Field) // people see it, whatever ends meanwhile
+	if err == nil && !moved {                                                        // it was answered while it was being shown
 		d.NoButtons(ctx, s, asked)
 	}
 	return err

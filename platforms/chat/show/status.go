@@ -168,8 +168,3 @@ func (v Voice) Paid(run runs.Run, in chat.ChatKind) chat.Text {
 	}
 	return v.Price(run.Tool, run.Quote)
 }
-
-// OpenStatuses are the states of runs that are not over.
-func OpenStatuses() []runs.Status {
-	return []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusRunning, runs.StatusSubmitted, runs.StatusQueued}
-}

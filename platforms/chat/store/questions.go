@@ -62,15 +62,26 @@ func (s Questions) Open(ctx context.Context, q Question) (mine bool, err error) 
 	return err == nil && tag.RowsAffected() == 1, err
 }
 
-// Move writes how far a question is, unless it is elsewhere by now than at the field from.
-func (s Questions) Move(ctx context.Context, q Question, from int) (moved bool, err error) {
+// Move writes how far a question is, unless it is elsewhere by now than at the field from. asked is the message that asked for that field,
+// which may be known since a moment.
+func (s Questions) Move(ctx context.Context, q Question, from int) (asked chat.MessageRef, moved bool, err error) {
 	state, err := json.Marshal(q.State)
 	if err != nil {
-		return false, err
+		return asked, false, err
 	}
-	tag, err := s.pool.Exec(ctx, `UPDATE chat_questions SET message_id = $4, field = $5, state = $6 WHERE run_id = $1 AND id = $2 AND field = $3`,
-		q.RunID, q.ID, from, q.MessageID, q.Field, state)
-	return err == nil && tag.RowsAffected() == 1, err
+	var before []byte
+	err = s.pool.QueryRow(ctx, `
+		UPDATE chat_questions q SET message_id = $4, field = $5, state = $6
+		FROM (SELECT run_id, state FROM chat_questions WHERE run_id = $1 AND id = $2 AND field = $3 FOR UPDATE) before
+		WHERE q.run_id = before.run_id RETURNING before.state`, q.RunID, q.ID, from, q.MessageID, q.Field, state).Scan(&before)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return asked, false, nil
+	}
+	var was QuestionState
+	if err == nil {
+		err = Unmarshal(before, &was)
+	}
+	return was.Asked, err == nil, err
 }
 
 // OfRun lists the open questions of a run.

@@ -99,7 +99,11 @@ func (t *Turn) ByAdmin(ctx context.Context) bool {
 	case t.In.Admin || !ok:
 		return t.In.Admin
 	}
-	ctx, cancel := context.WithTimeout(ctx, adminWait)
+	wait := adminWait
+	if t.In.Press != nil {
+		wait = adminWaitOfPress
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	admin, err := teller.IsAdmin(ctx, t.In.Incoming)
 	if err != nil {
@@ -108,8 +112,11 @@ func (t *Turn) ByAdmin(ctx context.Context) bool {
 	return admin && err == nil
 }
 
-// adminWait is how long a pressed button waits to learn who pressed it: it must be answered within a second.
-const adminWait = 700 * time.Millisecond
+// How long it may take to learn who sent a message, and who pressed a button, which must be answered within a second.
+const (
+	adminWait        = 10 * time.Second
+	adminWaitOfPress = 700 * time.Millisecond
+)
 
 // Owns reports whether the buttons are this person's, also when they were made before accounts were joined.
 func (t *Turn) Owns(ctx context.Context, k store.Keyboard) bool {
