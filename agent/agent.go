@@ -97,6 +97,8 @@ type Question struct {
 	Promise *billing.NanoUSD
 	// House says that nobody asked and the house pays, as for its own upkeep: it counts to nobody's limits.
 	House bool
+	// HouseDay is the most questions of that kind that may begin in a day (UTC), counted by their Origin's platform; 0: any number.
+	HouseDay int
 	// Conversation is what the question belongs to, a name of the account's own; empty: it stands alone.
 	Conversation string
 	// Attachments came with the question. Earlier are files that the person got or sent before, and may mean.
@@ -134,7 +136,7 @@ const (
 	StopCalls    Stop = "calls"
 	StopTokens   Stop = "tokens"
 	StopMoney    Stop = "money"     // what the model may cost, or what the account has
-	StopDay      Stop = "day"       // the tokens that the account may use in a day are used up
+	StopDay      Stop = "day"       // the tokens that the account may use in a day are used up, or the questions of the house
 	StopDayMoney Stop = "day_money" // so is what its questions may cost in a day
 )
 

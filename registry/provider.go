@@ -137,7 +137,7 @@ type Call struct {
 	Media       MediaOpener
 	Context     CallContext
 	Promised    int64  // nano-dollars that the run costs at most
-	Budget      string // the pot that the run draws on, such as that of an API key, by its name; empty: none
+	Budget      string // the pot that the run draws on, such as that of an API key or of a question to a model, by its name; empty: none
 	Group       string // the id of the group with a wallet where it was asked for; empty: none
 	// Preview is what the owner was shown and approved; nil: the tool has no Previewer, or nobody had to be asked.
 	Preview *Preview

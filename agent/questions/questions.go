@@ -93,6 +93,9 @@ func (s *Store) begin(ctx context.Context, tx pgx.Tx, e *entry, o agent.Opening)
 		}
 		e.root = cmp.Or(root, e.root)
 	}
+	if err := houseMay(ctx, tx, q); err != nil {
+		return err
+	}
 	room, held := o.Quote, billing.NanoUSD(0)
 	var within *string
 	if e.root != e.id {
@@ -183,6 +186,25 @@ func (s *Store) Room(ctx context.Context, o agent.Opening) (billing.NanoUSD, err
 		return 0, nil
 	}
 	return room, wrap(err, "see what there is for a question")
+}
+
+// houseMay refuses a question of the house's own beyond those of a day. Those that begin at once, in any process, are counted one after the other.
+func houseMay(ctx context.Context, tx pgx.Tx, q agent.Question) error {
+	if !q.House || q.HouseDay == 0 {
+		return nil
+	}
+	var today int
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT runs_lock($1)`, q.AccountID)
+	batch.Queue(`SELECT count(*) FROM agent_questions WHERE house AND platform = $1 AND created_at >= date_trunc('day', now(), 'UTC')`, q.Origin.Platform).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&today) })
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return wrap(err, "count questions of the house today")
+	}
+	if today >= q.HouseDay {
+		return &agent.BoundError{Stop: agent.StopDay}
+	}
+	return nil
 }
 
 // leftToday is how much of the quote the account's day has room for. Questions of one account that begin at once are counted one after

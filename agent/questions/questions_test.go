@@ -110,8 +110,27 @@ func TestNobodyAsked(t *testing.T) {
 		h.uses(e, 1, 9)
 		h.closes(e)
 	}
-	if n, err := h.store.Today(t.Context(), "site"); n != 2 || err != nil {
-		t.Errorf("there were %d questions today, %v", n, err)
+	begun := make(chan error)
+	for range 8 { // as processes do which find a picture each
+		go func() {
+			o := opening(uuid.Nil.String(), 0, 0)
+			o.Question.House, o.Question.HouseDay, o.Question.Origin.Platform = true, 5, "site"
+			_, err := h.store.Open(t.Context(), o)
+			begun <- err
+		}()
+	}
+	refused := 0
+	for range 8 {
+		var bound *agent.BoundError
+		switch err := <-begun; {
+		case errors.As(err, &bound) && bound.Stop == agent.StopDay:
+			refused++
+		case err != nil:
+			t.Error(err)
+		}
+	}
+	if refused != 5 {
+		t.Errorf("of 8 that begin at once where 2 of 5 have been, %d are refused", refused)
 	}
 	days, err := h.store.Days(t.Context(), 1)
 	if err != nil || len(days) != 1 || days[0].Cost != 18 || days[0].House != 18 {

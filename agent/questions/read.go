@@ -57,12 +57,6 @@ type Step struct {
 	ApprovedAt      *time.Time      // when the owner let it go ahead; nil: nobody was asked, or nobody has answered
 }
 
-// Today counts the questions that came from a platform since the day began (UTC).
-func (s *Store) Today(ctx context.Context, platform string) (n int, err error) {
-	err = s.cfg.Pool.QueryRow(ctx, `SELECT count(*) FROM agent_questions WHERE platform = $1 AND created_at >= date_trunc('day', now(), 'UTC')`, platform).Scan(&n)
-	return n, wrap(err, "count questions of today")
-}
-
 const columns = `id::text, account_id::text, coalesce(within::text, ''), coalesce(run_id::text, ''), trace_id, platform, question, answer, stop, error, house, room, cost, charged, tokens, created_at, ended_at`
 
 func scan(row pgx.CollectableRow) (q Question, err error) {

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"io"
-	"net/http"
 	"path/filepath"
 	"strings"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/drawings"
 	"github.com/signalbox/signalbox/internal/i18n"
-	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/penpot"
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
@@ -53,16 +51,5 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			return canvas.Person{ID: account.ID, Name: account.DisplayName}, err
 		},
 		Penpot: a.penpot.Ask, Logger: a.log.With("component", "drawings"),
-	})
-}
-
-// newPenpot serves the plugin for Penpot, which is paired by a code from /link.
-func (a *app) newPenpot() http.Handler {
-	return penpot.Handler(penpot.Config{
-		Hub: a.penpot, Logger: a.log.With("component", "penpot"),
-		Pair: func(r *http.Request, code string) (string, error) {
-			account, err := a.users.TakeLinkCode(r.Context(), web.Guesser(r), code)
-			return account.ID, err
-		},
 	})
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/providers/photos"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
 )
 
 // sitePath is where visitors find the site, unless SITE_HOST names a host of its own.
@@ -88,7 +89,7 @@ func (c *contents) open() (hosted.Service, error) {
 		}
 	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, Embedder: embedder, Looks: c.looks(), Logger: c.log.With("component", "site"),
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, OfKey: users.IsKeyBudget, Embedder: embedder, Looks: c.looks(), Logger: c.log.With("component", "site"),
 		Links: func(slug string) content.Links { return c.public.Of(slug) },
 		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})

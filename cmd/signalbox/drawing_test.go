@@ -256,6 +256,9 @@ func TestPosterFromWordsToPost(t *testing.T) {
 
 	var there fakePenpot
 	there.connect(t, page, me.code())
+	if listed := me.do("GET", "/account", "", ""); !strings.Contains(listed, "<span>Penpot<br>") {
+		t.Errorf("a Penpot that is paired is not listed where its account is signed in: %s", listed)
+	}
 	sent := me.run("send-to-penpot", map[string]any{"scene": scene}).answer(t)
 	there.mu.Lock()
 	got, pictures, uploads := there.drawn, there.pictures, there.uploads

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/missionapi"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // startMissions goes on with the missions that are under way.
@@ -33,13 +34,13 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 	return nil
 }
 
-// mayUse says as what an account may use a tool, or why not. With a budget, such as that of a limited or an agent's key, it is no operator's.
+// mayUse says as what an account may use a tool, or why not. With the budget of a limited or an agent's key it is no operator's.
 func (a *app) mayUse(ctx context.Context, accountID, toolID, budget string) (registry.Audience, error) {
 	account, err := a.users.ByID(ctx, accountID)
 	if err != nil {
 		return registry.Everyone, err
 	}
-	account.Operator = account.Operator && budget == ""
+	account.Operator = account.Operator && !users.IsKeyBudget(budget)
 	decision, err := a.users.CheckAccount(ctx, account, web.Platform, toolID)
 	if err == nil {
 		err = decision.Err()

@@ -90,7 +90,7 @@ func (m mounted) mounts() []web.Mount {
 func (a *app) newMounts(secret []byte) ([]web.Mount, error) {
 	m := mounted{
 		missions: a.newMissionAPI(), engines: a.engines().API(a.users, a.log.With("component", "engines")), tools: a.newToolAPI(), knowledge: sources.API(a.knowledge.Provider, a.knowledge.readAgain, a.log.With("component", "knowledge")),
-		scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: a.newPenpot(), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api(),
+		scenes: drawings.API(a.canvas, a.log.With("component", "drawings")), penpot: drawings.Penpot(a.penpot, a.users, a.log.With("component", "penpot")), inbox: a.post.inbox, site: a.content.visitors(), siteAPI: a.content.api(),
 	}
 	var err error
 	if m.siteEditor, err = a.content.editor(); err != nil {

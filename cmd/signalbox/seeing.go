@@ -51,20 +51,16 @@ func (a *app) startSeeing(ctx context.Context) error {
 
 // see has a model say what a picture shows. Nobody asked, so the house pays.
 func (a *app) see(ctx context.Context, model *agent.Agent, ref registry.Media, locale string) (content.Seen, error) {
-	today, err := a.questions.Today(ctx, sitePictures)
-	if err != nil {
-		return content.Seen{}, err
-	}
-	if today >= a.cfg.SeenPerDay {
-		return content.Seen{}, content.ErrLater
-	}
 	mime, small, err := a.content.shown.Picture(ctx, ref, seenSide)
 	if err != nil {
 		return content.Seen{}, err
 	}
 	sight, answer, err := model.Describe(ctx, agent.Question{
-		Text: "What does " + ref + " show?", AccountID: uuid.Nil.String(), House: true, Origin: runs.Origin{Platform: sitePictures},
+		Text: "What does " + ref + " show?", AccountID: uuid.Nil.String(), House: true, HouseDay: a.cfg.SeenPerDay, Origin: runs.Origin{Platform: sitePictures},
 	}, agent.Picture{MIMEType: mime, Content: small}, display.English.Tags().Name(language.Make(locale)))
+	if err == nil && answer.Stop == agent.StopDay {
+		return content.Seen{}, content.ErrLater
+	}
 	if err == nil && answer.Stop != agent.StopAnswered {
 		err = registry.Errorf(registry.CodeUnavailable, "a bound of questions is reached: %s", answer.Stop)
 	}

@@ -160,6 +160,28 @@ func TestAnswersThatDidNotChange(t *testing.T) {
 	})
 }
 
+// TestMisspelledRestrictions: a restriction that nobody reads would be none, for the key's whole life.
+func TestMisspelledRestrictions(t *testing.T) {
+	t.Parallel()
+	ann := newHouse(t).developer("ann")
+	for body, names := range map[string]string{
+		`{"label":"bot","spendLimit":"5"}`:                       `unknown field \"spendLimit\"`,
+		`{"label":"bot","spendLimitNanoUsd":5000000000}`:         `unknown field \"spendLimitNanoUsd\"`, // as lists of keys call it
+		`{"label":"bot","spendLimitUsd":"5","spendLimitUsd":""}`: `\"spendLimitUsd\" appears twice`,
+		`{"label":"bot","agents":true}`:                          `unknown field \"agents\"`,
+		`{"label":"bot"} {"agent":true}`:                         "after it",
+	} {
+		res := ann.do("POST", "/api/keys", "application/json", strings.NewReader(body))
+		if told := readAll(t, res.Body); res.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(told, names) {
+			t.Errorf("%s: %d %s", body, res.StatusCode, told)
+		}
+	}
+	var made struct{ Keys []struct{ Label string } }
+	if ann.call("GET", "/api/keys", "", &made); len(made.Keys) != 1 {
+		t.Errorf("there are the keys %+v, expected that of the request alone", made.Keys)
+	}
+}
+
 // fullDisk takes no file.
 type fullDisk struct{ web.Runs }
 

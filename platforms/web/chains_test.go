@@ -227,12 +227,18 @@ func TestChainsAndMissionsAreTheirOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/chains/build/" + own[0].ID, "/chains/missions/" + m.ID} {
+	for _, path := range []string{"/chains/build/" + own[0].ID, "/chains/missions/" + m.ID, "/tool/" + own[0].ToolID(), "/api/tools/" + own[0].ToolID()} {
 		if res := ben.do("GET", path, "", nil); res.StatusCode != http.StatusNotFound {
 			t.Errorf("GET %s answers another one %d", path, res.StatusCode)
 		}
 		if res := ann.do("GET", path, "", nil); res.StatusCode != http.StatusOK {
 			t.Errorf("GET %s answers its owner %d", path, res.StatusCode)
+		}
+	}
+	for _, path := range []string{"/api/quote/", "/api/run/"} {
+		res := h.developer("ben").do("POST", path+own[0].ToolID(), "application/json", strings.NewReader(`{"inputs":{}}`))
+		if told := readAll(t, res.Body); res.StatusCode != http.StatusNotFound || strings.Contains(told, "Mine") {
+			t.Errorf("POST %s answers another one %d: %s", path, res.StatusCode, told)
 		}
 	}
 	for path, fields := range map[string]url.Values{

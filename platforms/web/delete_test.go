@@ -47,6 +47,16 @@ func TestFilesOfOthers(t *testing.T) {
 	if status != http.StatusUnprocessableEntity || refused.Field != "image" || !strings.Contains(refused.Detail, "no such file") {
 		t.Errorf("it is an input: %d, %+v", status, refused)
 	}
+	for _, inputs := range []string{`{"image":"asset:%s"}`, `{"image":"asset:%s","nonsense":1}`} { // nobody learns by another mistake either which files there are
+		var told [2]string
+		for i, named := range []string{hash, strings.Repeat("0", 64)} {
+			res := ben.do("POST", "/api/run/filmlook", "application/json", strings.NewReader(fmt.Sprintf(`{"inputs":`+inputs+`}`, named)), "X-Trace-Id", "same")
+			told[i] = readAll(t, res.Body)
+		}
+		if told[0] != told[1] {
+			t.Errorf("a file of somebody else and none are told apart: %s %s", told[0], told[1])
+		}
+	}
 	owners, err := h.runs.OwnersOf(t.Context(), "asset:"+hash, assets.Reader{})
 	if err != nil || len(owners) != 1 {
 		t.Errorf("it belongs to %v, %v", owners, err)

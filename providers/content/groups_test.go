@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/providers/content/store"
 	"github.com/signalbox/signalbox/registry"
@@ -45,6 +46,25 @@ func code(err error) registry.Code {
 		return ""
 	}
 	return registry.AsError(err).Code
+}
+
+// TestOperatorsCallsOnABudget has an operator's calls draw on the budget of a key, which has nothing of an operator, and on that of a question to a
+// model, which has.
+func TestOperatorsCallsOnABudget(t *testing.T) {
+	t.Parallel()
+	h := contenttest.New(t, func(c *content.Config) {
+		c.OfKey = func(budget string) bool { return strings.HasPrefix(budget, "key:") }
+	})
+	for budget, want := range map[string]registry.Code{"": "", "key:7": registry.CodeUnauthorized, "question:7": ""} {
+		call, err := h.Prepare(contenttest.Operator, "getPage", object{"all": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Budget = budget
+		if _, err := h.Carry(call); code(err) != want {
+			t.Errorf("on the budget %q: got %v, want %q", budget, err, want)
+		}
+	}
 }
 
 func TestRightsInTheSiteOfAGroup(t *testing.T) {

@@ -27,13 +27,15 @@ import (
 // Service is the service name of all tools.
 const Service = "content"
 
-// Config wires a Provider. All members are required but Embedder, Looks and Logger.
+// Config wires a Provider. All members are required but OfKey, Embedder, Looks and Logger.
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
 	// Operator reports whether an account is an operator's: they own all sites.
 	Operator func(ctx context.Context, account string) (bool, error)
-	Files    Files
+	// OfKey tells whether the budget of a call is that of a key which has nothing of an operator; nil: all are.
+	OfKey func(budget string) bool
+	Files Files
 	// Owned tells whether a stored file is an account's: to know what it is called is not enough to bring it to a site.
 	Owned func(ctx context.Context, account string, ref registry.Media) (bool, error)
 	// Link is the address of a stored file here, without a host.
@@ -104,7 +106,7 @@ func (p *Provider) Given() *Provider {
 
 // of gives the Provider for a call, which may have been made with a key that has nothing of an operator.
 func (p *Provider) of(c registry.Call) *Provider {
-	if c.Budget != "" {
+	if c.Budget != "" && (p.cfg.OfKey == nil || p.cfg.OfKey(c.Budget)) {
 		return p.Given()
 	}
 	return p

@@ -33,30 +33,35 @@ func (s *Acceptor) PutMedia(ctx context.Context, accountID string, content io.Re
 	return ref, info, nil
 }
 
-// ownFiles refuses files of others, unless they were shown: who knows what a file is called here, such as by an address that is good no
-// more, does not get it by a run. What a tool itself has as its default is nobody's, or that of whoever made the tool.
+// ownFiles refuses files of others, unless they were shown.
 func (s *Acceptor) ownFiles(ctx context.Context, b runs.Bound) error {
 	for _, f := range b.Tool.InputSchema {
-		named := runs.FilesIn(b.Inputs[f.Name])
-		if len(named) == 0 || !f.Type.IsMedia() || b.Request.Shown && !writtenDown(b.Sources[f.Name]) {
+		if b.Request.Shown && !writtenDown(b.Sources[f.Name]) {
 			continue
 		}
-		lent := ofTool(b.Tool, f, b.Inputs[f.Name])
-		if lent && b.Tool.Owner == "" {
-			continue
-		}
-		foreign, err := assets.Foreign(ctx, s.Config.Pool, b.Request.AccountID, named)
-		if err == nil && foreign && lent {
-			foreign, err = assets.Foreign(ctx, s.Config.Pool, b.Tool.Owner, named)
-		}
-		if err != nil {
+		if err := s.OwnFiles(ctx, b.Request.AccountID, b.Tool, f, b.Inputs[f.Name]); err != nil {
 			return err
-		}
-		if foreign {
-			return registry.Say(registry.CodeInvalidInput, said.FileForeign).At(f.Name)
 		}
 	}
 	return nil
+}
+
+// OwnFiles refuses files of others in the value of an input: who knows what a file is called here, such as by an address that is good no
+// more, does not get it by a run. What a tool itself has as its default is nobody's, or that of whoever made the tool.
+func (s *Acceptor) OwnFiles(ctx context.Context, accountID string, t registry.Tool, f registry.InputField, value any) error {
+	named := runs.FilesIn(value)
+	lent := ofTool(t, f, value)
+	if len(named) == 0 || !f.Type.IsMedia() || lent && t.Owner == "" {
+		return nil
+	}
+	foreign, err := assets.Foreign(ctx, s.Config.Pool, accountID, named)
+	if err == nil && foreign && lent {
+		foreign, err = assets.Foreign(ctx, s.Config.Pool, t.Owner, named)
+	}
+	if err == nil && foreign {
+		err = registry.Say(registry.CodeInvalidInput, said.FileForeign).At(f.Name)
+	}
+	return err
 }
 
 // writtenDown reports whether values of a source may name files that nobody was shown: they stood somewhere before.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -98,10 +100,42 @@ func bare(text string) (string, bool) {
 	return strings.TrimSuffix(rest, "/"), true
 }
 
-// mentions reports whether an address stands in a text, letter for letter; of a whole site people write capitals as they like.
+// mentions reports whether an address stands in a text, letter for letter, and is no part of a longer name there; of a whole site people
+// write capitals as they like. Who has named a page has named its site.
 func mentions(text, address string) bool {
-	site := !strings.ContainsAny(address, "/?") && address == strings.ToLower(address)
-	return strings.Contains(text, address) || site && strings.Contains(strings.ToLower(text), address)
+	if site := !strings.ContainsAny(address, "/?"); site && address == strings.ToLower(address) {
+		text = strings.ToLower(text)
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], address)
+		if at < 0 {
+			return false
+		}
+		at += from
+		if begins(text[:at]) && ends(text[at+len(address):]) {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+// begins reports whether an address may begin behind a text: behind a scheme, or what is no part of an address.
+func begins(before string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return strings.HasSuffix(before, "://") || !inName(r) && !strings.ContainsRune("./@=&%", r)
+}
+
+// ends reports whether an address may end before a text: before a further part of its path or query, or the end of a sentence.
+func ends(after string) bool {
+	r, size := utf8.DecodeRuneInString(after)
+	next, _ := utf8.DecodeRuneInString(after[size:])
+	return !inName(r) && !strings.ContainsRune("@=%", r) && (r != '.' && r != ':' || !inName(next))
+}
+
+// inName reports whether names of sites and pages go on with a letter. Those without capitals are no part of one: Chinese is written around
+// addresses without a space.
+func inName(r rune) bool {
+	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsDigit(r) || strings.ContainsRune("-_~+", r)
 }
 
 // said reports whether an address is the house's own, where its files are, or one that the person has written.
@@ -153,7 +187,7 @@ func (w went) names(address string) bool {
 			if there, ok := bare(text); ok && there == address && slices.Contains(w.reaching, name) {
 				return true
 			}
-			asked = asked || mentions(text, address)
+			asked = asked || strings.Contains(strings.ToLower(text), strings.ToLower(address)) // in whatever it stands: the answer may have other words around it
 		}
 	}
 	return !asked && slices.ContainsFunc(w.outputs, func(o runs.Output) bool {

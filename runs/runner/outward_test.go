@@ -38,7 +38,7 @@ func TestWhereModelsGo(t *testing.T) {
 	h.provider.OnSubmit = func(c registry.Call, _ int) *runstest.Outcome {
 		answer := `{"items":["https://found.example/a?b=1\u0026c=2"]}`
 		if query, ok := c.Inputs["query"].(string); ok {
-			answer += query // as services repeat what was asked
+			answer += strings.ReplaceAll(query, "+", " ") // as services repeat what was asked
 		}
 		return &runstest.Outcome{Outputs: []registry.Output{registrytest.Text("result", answer)}}
 	}
@@ -68,13 +68,33 @@ func TestWhereModelsGo(t *testing.T) {
 	found := "https://found.example/a?b=1&c=2"
 	waits("what nobody has found yet", asks(urls(found)), true)
 	waits("a question that goes nowhere", asks(map[string]any{"query": "told.example/?secret"}), false)
+	waits("a question with another word around an address", asks(map[string]any{"query": "around+told.example/?Secret+it"}), false)
 	waits("what was found", asks(urls(found)), false)
 	waits("more than what was found", asks(urls(found+"&secret")), true)
 	waits("one of two", asks(urls(found, "https://evil.example")), true)
 	waits("what an answer only repeats", asks(urls("https://told.example/?secret")), true)
+	waits("what an answer only repeats, with other words around it", asks(urls("https://told.example/?Secret")), true)
 	waits("what the person has said", asks(urls("https://shop.example/x", "http://site.example/"), "look at Site.Example and https://shop.example/x, please"), false)
 	waits("where a call has gone", asks(urls("https://shop.example/x")), false)
 	waits("what the person has said, in other letters", asks(urls("https://shop.example/X"), "https://shop.example/x"), true)
+	for said, address := range map[string]string{
+		"look at notevil.example":                   "https://evil.example",
+		"look at https://not.evil.example/a":        "https://evil.example/a",
+		"look at https://not-evil.example/a":        "https://evil.example/a",
+		"look at https://evil.example.org/":         "https://evil.example",
+		"look at https://evil.example-shop.org/":    "https://evil.example",
+		"look at https://evil.example@bank.example": "https://evil.example",
+		"look at https://evil.example:8443/":        "https://evil.example",
+		"write to ann@evil.example":                 "https://evil.example",
+		"look at https://bank.example/evil.example": "https://evil.example",
+		"look at https://store.example/x?a=12":      "https://store.example/x?a=1",
+		"look at https://store.example/x-secret":    "https://store.example/x",
+	} {
+		waits("only a part of what the person has said: "+said, asks(urls(address), said), true)
+	}
+	for _, said := range []string{"look at named.example.", "(named.example)", "is it named.example?", "see «https://Named.example/», please", "notnamed.example or named.example: which?", "请看https://named.example吧", "https://named.example/page"} {
+		waits("what the person has said: "+said, asks(urls("https://named.example"), said), false)
+	}
 	waits("what goes along", asks(map[string]any{"urls": []any{found}, "headers": map[string]any{"X-A": "please"}}, "please"), true)
 	h.provider.OnPreview = func(ctx context.Context, c registry.Call) (registry.Preview, error) {
 		if ref, ok := c.Inputs["picture"].(string); ok {

@@ -82,7 +82,7 @@ func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Ac
 
 func (a *catalogueAPI) get(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	t, ok := a.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
-	if !ok || !t.KnownTo(request.Audience(who)) {
+	if !ok || !request.Knows(who, t) {
 		return runs.UnknownTool(a.cfg.Registry, r.PathValue("id"))
 	}
 	tool, err := encode(t)

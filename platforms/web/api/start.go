@@ -46,7 +46,7 @@ func (a *starting) start(w http.ResponseWriter, r *http.Request, who users.Accou
 			t, ok = &run.Tool, true // as it was then
 		}
 	}
-	if ok && !t.KnownTo(request.Audience(who)) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
+	if ok && !request.Knows(who, t) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
 		return a.refuseCall(w, r, runs.Run{}, runs.UnknownTool(a.registry, strings.TrimPrefix(r.URL.Path, registry.RunPrefix)))
 	}
 	if !ok {
@@ -147,7 +147,7 @@ func (a *starting) checkRepeat(ctx context.Context, asked runs.Request, run runs
 // quote tells the price of a run without starting it.
 func (a *starting) quote(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	t, ok := a.registry.Snapshot().Resolve(r.PathValue("id"))
-	if !ok || !t.KnownTo(request.Audience(who)) {
+	if !ok || !request.Knows(who, t) {
 		return runs.UnknownTool(a.registry, r.PathValue("id"))
 	}
 	v, err := a.reader.Inputs(w, r, who, *t)

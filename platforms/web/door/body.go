@@ -1,10 +1,12 @@
 package door
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -18,20 +20,65 @@ const (
 	MaxFormMemory = 8 << 20  // beyond it a form's files are kept on disk
 )
 
-// ReadJSON reads a small JSON object into v; an empty body leaves v as it is. Errors are for the sender.
+// ReadJSON reads a small JSON object into v; an empty body leaves v as it is. Errors are for the sender: a member that nobody knows is one, since
+// a restriction that is misspelled would be none.
 func ReadJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	if r.ContentLength == 0 {
 		return nil
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, MaxText)
-	decoder := json.NewDecoder(r.Body)
-	decoder.UseNumber()
-	if err := decoder.Decode(v); err != nil {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxText))
+	if err == nil {
+		err = DecodeStrictly(data, v)
+	}
+	if err != nil {
 		e := registry.Errorf(registry.CodeInvalidInput, "the body is not the JSON object that this takes: %s", JSONFault(err))
 		e.Cause = err
 		return e
 	}
 	return nil
+}
+
+// DecodeStrictly takes one JSON value with known members only, each once, and nothing after it. Numbers stay exact.
+func DecodeStrictly(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("there is something after it")
+	}
+	dec = json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return refuseRepeated(dec)
+}
+
+// refuseRepeated reads one JSON value and fails at a key that an object has twice: one of the two values would silently be lost,
+// and a run be made and charged with the other.
+func refuseRepeated(dec *json.Decoder) error {
+	opening, err := dec.Token()
+	if err != nil || opening != json.Delim('{') && opening != json.Delim('[') {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for dec.More() {
+		if opening == json.Delim('{') {
+			key, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			if seen[key] {
+				return fmt.Errorf("the key %q appears twice", key)
+			}
+			seen[key] = true
+		}
+		if err := refuseRepeated(dec); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token()
+	return err
 }
 
 // WriteJSON answers with a JSON value that nobody keeps.

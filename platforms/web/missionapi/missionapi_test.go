@@ -118,6 +118,10 @@ func (files) OpenMedia(context.Context, registry.Media) (io.ReadCloser, registry
 	return nil, registry.MediaInfo{}, errors.New("not there")
 }
 
+func (files) OwnFiles(context.Context, string, registry.Tool, registry.InputField, any) error {
+	return nil
+}
+
 func (files) PutMedia(context.Context, string, io.Reader, string) (registry.Media, registry.MediaInfo, error) {
 	return "", registry.MediaInfo{}, errors.New("not there")
 }
@@ -180,7 +184,7 @@ func TestMissions(t *testing.T) {
 		"another hash":             {"POST", "/m1/confirm", "ann", `{"hash":"x"}`, 409, "summary-hash-mismatch"},
 		"no hash":                  {"POST", "/m1/confirm", "ann", `{}`, 409, "summary-hash-mismatch"},
 		"an unknown member":        {"POST", "", "ann", `{"titel":"x"}`, 422, "titel"},
-		"a file that is not there": {"POST", "", "ann", `{"title":"x","legs":[{"tool":"look","order":1,"inputs":{"image":"asset:` + strings.Repeat("a", 64) + `"}}]}`, 422, "no such upload"},
+		"a file that is not there": {"POST", "", "ann", `{"title":"x","legs":[{"tool":"look","order":1,"inputs":{"image":"asset:` + strings.Repeat("a", 64) + `"}}]}`, 422, "no such file"},
 	} {
 		if status, body := call(t, c.method, url+c.path, c.caller, c.body); status != c.status || !strings.Contains(body, c.says) {
 			t.Errorf("%s: %d, %s", name, status, body)

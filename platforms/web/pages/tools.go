@@ -22,7 +22,7 @@ func (s tools) snapshot() *catalog.Snapshot { return s.registry.Snapshot() }
 // visible finds a tool that the account may see.
 func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
 	t, ok := s.snapshot().Resolve(id)
-	if !ok || !t.KnownTo(request.Audience(a)) {
+	if !ok || !request.Knows(a, t) {
 		return registry.Tool{}, runs.UnknownTool(s.registry, id)
 	}
 	return t.Clone(), nil

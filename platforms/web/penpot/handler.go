@@ -18,9 +18,16 @@ var static embed.FS
 // Config wires a Handler; all but Logger are required.
 type Config struct {
 	Hub *Hub
-	// Pair uses up the code of a request and tells whose it was.
-	Pair   func(r *http.Request, code string) (accountID string, err error)
+	// Pair uses up the code of a request.
+	Pair   func(r *http.Request, code string) (Pairing, error)
 	Logger *slog.Logger
+}
+
+// Pairing is a plugin that was paired, for as long as its owner lets it be.
+type Pairing struct {
+	Account string
+	Ended   func(ctx context.Context) bool // whether its owner has ended it
+	Leave   func(ctx context.Context)      // ends it: the plugin has gone
 }
 
 type server struct{ Config }
@@ -62,18 +69,16 @@ func (s server) file(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
-const (
-	maxAnswer = 16 << 20 // bytes of an answer
-	beat      = 20 * time.Second
-)
+const maxAnswer = 16 << 20 // bytes of an answer
 
 // socket pairs a plugin by its code and carries messages until one side goes.
 func (s server) socket(w http.ResponseWriter, r *http.Request) {
-	account, err := s.Pair(r, r.URL.Query().Get("code"))
+	paired, err := s.Pair(r, r.URL.Query().Get("code"))
 	if err != nil {
 		http.Error(w, "The code is not valid, or was used: get another one with /link.", http.StatusForbidden)
 		return
 	}
+	defer paired.Leave(context.WithoutCancel(r.Context()))
 	// Any origin may connect: there are no cookies involved, and without a code nobody gets here.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
@@ -85,10 +90,10 @@ func (s server) socket(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	l := &link{gone: make(chan struct{}), waiting: map[string]chan answer{}}
 	l.send = func(ctx context.Context, m message) error { return wsjson.Write(ctx, conn, m) }
-	leave := s.Hub.join(account, l)
+	leave := s.Hub.join(paired.Account, l)
 	defer leave()
-	go s.keep(ctx, cancel, conn, l)
-	s.Logger.InfoContext(ctx, "a Penpot was connected", "account", account)
+	go s.keep(ctx, cancel, conn, l, paired)
+	s.Logger.InfoContext(ctx, "a Penpot was connected", "account", paired.Account)
 	for {
 		_, raw, err := conn.Read(ctx)
 		if err != nil {
@@ -101,9 +106,9 @@ func (s server) socket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// keep ends the connection when another takes its place, or when nobody answers its pings.
-func (s server) keep(ctx context.Context, end context.CancelFunc, conn *websocket.Conn, l *link) {
-	tick := time.NewTicker(beat)
+// keep ends the connection when another takes its place, when its owner has ended it, or when nobody answers its pings.
+func (s server) keep(ctx context.Context, end context.CancelFunc, conn *websocket.Conn, l *link, paired Pairing) {
+	tick := time.NewTicker(s.Hub.beat)
 	defer tick.Stop()
 	defer end()
 	for {
@@ -113,7 +118,10 @@ func (s server) keep(ctx context.Context, end context.CancelFunc, conn *websocke
 		case <-l.gone:
 			return
 		case <-tick.C:
-			pinging, cancel := context.WithTimeout(ctx, beat)
+			if paired.Ended(ctx) {
+				return
+			}
+			pinging, cancel := context.WithTimeout(ctx, s.Hub.beat)
 			err := conn.Ping(pinging)
 			cancel()
 			if err != nil {

@@ -20,6 +20,9 @@ const (
 	Plugin = "penpotWizardPlugin"
 )
 
+// beat is how often a connection is looked at: whether anybody is there, and whether its owner has ended it.
+const beat = 15 * time.Second
+
 // answerWait is how long an answer may take, from the question or the last sign of life.
 const answerWait = 30 * time.Second
 
@@ -53,12 +56,13 @@ type link struct {
 // Hub knows the connected plugins: at most one of each account, the one that came last.
 type Hub struct {
 	wait  time.Duration
+	beat  time.Duration
 	mu    sync.Mutex
 	links map[string]*link
 }
 
 // NewHub makes a hub without connections.
-func NewHub() *Hub { return &Hub{wait: answerWait, links: map[string]*link{}} }
+func NewHub() *Hub { return &Hub{wait: answerWait, beat: beat, links: map[string]*link{}} }
 
 // Ask sends a message to an account's plugin and waits for its answer, for 30 seconds after the last sign of life. Without a plugin, and where it does not answer or the connection is
 // cut, the error is a *registry.Error with CodeUnavailable or CodeTimeout; what the plugin refuses is one with CodeProvider and its words.

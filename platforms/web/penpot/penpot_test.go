@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,11 +24,11 @@ func newServer(t *testing.T) (*Hub, string) {
 	t.Helper()
 	hub := NewHub()
 	hub.wait = 300 * time.Millisecond
-	server := httptest.NewServer(Handler(Config{Hub: hub, Pair: func(_ *http.Request, code string) (string, error) {
+	server := httptest.NewServer(Handler(Config{Hub: hub, Pair: func(_ *http.Request, code string) (Pairing, error) {
 		if code != "good" {
-			return "", errors.New("no such code")
+			return Pairing{}, errors.New("no such code")
 		}
-		return "ann", nil
+		return Pairing{Account: "ann", Ended: func(context.Context) bool { return false }, Leave: func(context.Context) {}}, nil
 	}}))
 	t.Cleanup(server.Close)
 	return hub, server.URL
@@ -87,6 +88,25 @@ func TestHub(t *testing.T) {
 		_, url := newServer(t)
 		_, response, err := websocket.Dial(t.Context(), strings.Replace(url, "http", "ws", 1)+"/penpot/socket?code=bad", nil)
 		if err == nil || response.StatusCode != http.StatusForbidden {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a plugin whose owner signs it out is cut off, and has left", func(t *testing.T) {
+		hub := NewHub()
+		hub.beat = 10 * time.Millisecond
+		var ended atomic.Bool
+		left := make(chan struct{})
+		server := httptest.NewServer(Handler(Config{Hub: hub, Pair: func(*http.Request, string) (Pairing, error) {
+			return Pairing{Account: "ann", Ended: func(context.Context) bool { return ended.Load() }, Leave: func(context.Context) { close(left) }}, nil
+		}}))
+		t.Cleanup(server.Close)
+		plugin(t, hub, server.URL, func(m map[string]any) []map[string]any { return []map[string]any{answerTo(m, "there")} })
+		if _, err := hub.Ask(t.Context(), "ann", "GET_USER_DATA", nil); err != nil {
+			t.Fatal(err)
+		}
+		ended.Store(true)
+		<-left
+		if _, err := hub.Ask(t.Context(), "ann", "GET_USER_DATA", nil); code(err) != registry.CodeUnavailable {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -7,9 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -39,8 +36,9 @@ func (v Values) Set(from runs.Source, name string, value any) {
 	v[from][name] = value
 }
 
-// Media keeps the files that requests bring: runner.Service.
+// Media keeps the files that requests bring, and tells whose they are: runner.Service.
 type Media interface {
+	OwnFiles(ctx context.Context, accountID string, t registry.Tool, f registry.InputField, value any) error
 	OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error)
 	PutMedia(ctx context.Context, accountID string, r io.Reader, name string) (registry.Media, registry.MediaInfo, error)
 }
@@ -97,7 +95,7 @@ func (d Reader) readJSON(r *http.Request, a users.Account, t registry.Tool) (Val
 	var body struct {
 		Inputs map[string]any `json:"inputs"`
 	}
-	if err := decodeStrictly(data, &body); err != nil {
+	if err := door.DecodeStrictly(data, &body); err != nil {
 		return nil, registry.Errorf(registry.CodeInvalidInput, `the body is not of the form {"inputs": {...}}: %s`, door.JSONFault(err))
 	}
 	v := Values{}
@@ -117,49 +115,6 @@ func (d Reader) addInputs(ctx context.Context, a users.Account, v Values, t regi
 		v.Set(runs.FromArgument, name, value)
 	}
 	return nil
-}
-
-// decodeStrictly takes one JSON value with known members only, each once, and nothing after it. Numbers stay exact.
-func decodeStrictly(data []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("there is something after it")
-	}
-	dec = json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return refuseRepeated(dec)
-}
-
-// refuseRepeated reads one JSON value and fails at a key that an object has twice: one of the two values would silently be lost,
-// and a run be made and charged with the other.
-func refuseRepeated(dec *json.Decoder) error {
-	opening, err := dec.Token()
-	if err != nil || opening != json.Delim('{') && opening != json.Delim('[') {
-		return err
-	}
-	seen := map[json.Token]bool{}
-	for dec.More() {
-		if opening == json.Delim('{') {
-			key, err := dec.Token()
-			if err != nil {
-				return err
-			}
-			if seen[key] {
-				return fmt.Errorf("the key %q appears twice", key)
-			}
-			seen[key] = true
-		}
-		if err := refuseRepeated(dec); err != nil {
-			return err
-		}
-	}
-	_, err = dec.Token()
-	return err
 }
 
 func (d Reader) storeDataURIs(ctx context.Context, a users.Account, f registry.InputField, value any) (any, error) {
@@ -281,7 +236,7 @@ func (d Reader) multipartValues(r *http.Request, a users.Account, t registry.Too
 	delete(form, "inputs")
 	v := formValues(form, t)
 	var inputs map[string]any
-	if err := decodeStrictly([]byte(text), &inputs); err != nil {
+	if err := door.DecodeStrictly([]byte(text), &inputs); err != nil {
 		return nil, registry.Errorf(registry.CodeInvalidInput, `the part "inputs" is not a JSON object: %s`, door.JSONFault(err))
 	}
 	return v, d.addInputs(r.Context(), a, v, t, inputs)

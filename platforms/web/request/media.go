@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -16,7 +17,7 @@ import (
 const fetchTime = 30 * time.Second
 
 // Settle makes sure that the files which a request names are there before a run is taken on: a reference
-// must be known, and what is behind an address is fetched and stored. So anyone who asks hears of a bad one at
+// must be known and the sender's, and what is behind an address is fetched and stored. So anyone who asks hears of a bad one at
 // once, and the run does not change when the address's file does. What a model names stays an address: where it may go is decided with the run.
 func (d Reader) Settle(r *http.Request, a users.Account, t registry.Tool, v Values) error {
 	ctx, cancel := context.WithTimeout(r.Context(), fetchTime)
@@ -27,6 +28,9 @@ func (d Reader) Settle(r *http.Request, a users.Account, t registry.Tool, v Valu
 			continue
 		}
 		settled, err := d.settleValue(ctx, a, f, value, ByModel(r))
+		if err == nil {
+			err = d.Media.OwnFiles(ctx, a.ID, t, f, settled)
+		}
 		if err != nil {
 			return err
 		}
@@ -72,7 +76,7 @@ func (d Reader) settleRef(ctx context.Context, a users.Account, f registry.Input
 	case err != nil && isAddress:
 		return nil, badMedia(f, err, "the file at "+address.Host+" can't be fetched from here: give a public address that answers with the file, or upload it")
 	case err != nil:
-		return nil, badMedia(f, err, "there is no such upload; POST /api/uploads gives references")
+		return nil, registry.Say(registry.CodeInvalidInput, said.FileForeign).At(f.Name).Because(err) // as of files of others: nobody learns which there are
 	case !isAddress:
 		return ref, nil
 	}

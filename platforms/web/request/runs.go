@@ -87,6 +87,11 @@ func Audience(a users.Account) registry.Audience {
 	return registry.Everyone
 }
 
+// Knows reports whether an account may know of a tool. One that somebody has made for themselves is nobody else's: its description tells all its steps.
+func Knows(a users.Account, t *registry.Tool) bool {
+	return t.KnownTo(Audience(a)) && (!t.Private() || t.Owner == a.ID)
+}
+
 // statuses are the values by which runs are listed.
 var statuses = [...]runs.Status{
 	runs.StatusAwaitingConfirmation, runs.StatusQueued, runs.StatusSubmitted, runs.StatusRunning,

@@ -229,7 +229,6 @@ func (s *Server) media(w http.ResponseWriter, r *http.Request, name string) {
 			side = one
 		}
 	}
-	tag := `"` + hash + "-" + size + `"`
 	id, wellFormed := layout.ImageID("asset:" + hash)
 	if !wellFormed || side == 0 {
 		http.NotFound(w, r)
@@ -247,24 +246,18 @@ func (s *Server) media(w http.ResponseWriter, r *http.Request, name string) {
 		http.NotFound(w, r)
 		return
 	}
-	h := w.Header()
-	h.Set("ETag", tag)
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	if r.Header.Get("If-None-Match") == tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
 	mime, content, err := s.cfg.Picture(r.Context(), id, side)
 	if errors.Is(err, assets.ErrNoThumbnail) {
 		mime, content, err = s.original(r.Context(), id)
 	}
 	if err != nil {
 		s.cfg.Logger.WarnContext(r.Context(), "a picture can't be made", "image", id, "error", err)
-		h.Del("ETag")
-		h.Del("Cache-Control")
 		http.NotFound(w, r)
 		return
 	}
+	h := w.Header()
+	h.Set("ETag", `"`+hash+"-"+size+`"`)
+	h.Set("Cache-Control", "public, max-age=300") // it is asked for again: it may have been taken down
 	h.Set("Content-Type", mime)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }

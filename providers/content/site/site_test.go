@@ -48,7 +48,7 @@ func newPublic(t testing.TB, change ...func(*site.Config)) *public {
 	cfg := site.Config{
 		Store: p.Store, Slug: store.House, Templates: p.Templates, Base: &url.URL{Scheme: "https", Host: "bot.example", Path: "/site"}, Key: []byte("a key that nobody else has"), Open: open, SignIn: "/signin",
 		Picture: func(ctx context.Context, ref registry.Media, side int) (string, []byte, error) {
-			return thumbnails.Get(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
+			return thumbnails.Shown(ctx, assets.Ref(ref), side, func(ctx context.Context) (io.ReadCloser, error) { return open(ctx, ref) })
 		},
 		Member: func(context.Context) bool { return p.member },
 	}
@@ -434,13 +434,26 @@ func TestMedia(t *testing.T) {
 	t.Run("pictures come in sizes, with their own, lazily", func(t *testing.T) {
 		p.shows("/site/shop", fmt.Sprintf(`srcset="/site/media/%s/320 320w, /site/media/%s/640 640w, /site/media/%s/960 960w, /site/media/%s/1280 1000w"`, hash, hash, hash, hash), `width="1000" height="500"`, `loading="lazy"`)
 	})
-	t.Run("each size is what it says, for good", func(t *testing.T) {
+	t.Run("each size is what it says, and asked for again before it is shown much later: it may have been taken down", func(t *testing.T) {
 		w := p.get("/site/media/" + hash + "/320")
-		if kind := http.DetectContentType(w.Body.Bytes()); w.Code != http.StatusOK || kind != "image/jpeg" || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+		if kind := http.DetectContentType(w.Body.Bytes()); w.Code != http.StatusOK || kind != "image/jpeg" || w.Header().Get("Cache-Control") != "public, max-age=300" {
 			t.Errorf("%d %s %v", w.Code, kind, w.Header())
 		}
 		if w := p.get("/site/media/"+hash+"/320", "If-None-Match", w.Header().Get("ETag")); w.Code != http.StatusNotModified {
 			t.Errorf("again: %d", w.Code)
+		}
+	})
+	t.Run("what was taken down is not shown again to who has seen it", func(t *testing.T) {
+		seen := p.get("/site/media/" + hash + "/640").Header().Get("ETag")
+		const hide = `INSERT INTO asset_owners (account_id, hash, kind, size, hidden_at) VALUES ($1, $2, 'upload', 1, now()) ON CONFLICT (account_id, hash) DO UPDATE SET hidden_at = now()`
+		if _, err := p.Pool.Exec(t.Context(), hide, contenttest.Operator, hash); err != nil {
+			t.Fatal(err)
+		}
+		if w := p.get("/site/media/"+hash+"/640", "If-None-Match", seen); seen == "" || w.Code != http.StatusNotFound {
+			t.Errorf("%d %v", w.Code, w.Header())
+		}
+		if _, err := p.Pool.Exec(t.Context(), `UPDATE asset_owners SET hidden_at = NULL`); err != nil {
+			t.Fatal(err)
 		}
 	})
 	t.Run("nothing else of the house's files is served, nor another size", func(t *testing.T) {
