@@ -286,3 +286,23 @@ func TestRiverGoes(t *testing.T) {
 		t.Errorf("waiting are %v, River is gone: %v, %v", left, gone, err)
 	}
 }
+
+// TestCheapFunctionsAreNotCompiled: where a function forbids ways to read a table and there is no other, Postgres counts the plan as very dear and
+// would compile it at each call.
+func TestCheapFunctionsAreNotCompiled(t *testing.T) {
+	t.Parallel()
+	rows, _ := postgrestest.New(t).Query(t.Context(), `SELECT oid::regprocedure::text, 'jit=off' = ANY (proconfig) FROM pg_proc WHERE array_to_string(proconfig, ' ') LIKE '%enable\_%=off%'`)
+	type function struct {
+		Name  string
+		Plain bool
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[function])
+	if err != nil || len(found) == 0 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	for _, f := range found {
+		if !f.Plain {
+			t.Errorf("%s is compiled at each call: SET jit = off", f.Name)
+		}
+	}
+}

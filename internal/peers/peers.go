@@ -58,13 +58,16 @@ func (p *Process) Run(ctx context.Context, ready func()) error {
 	keeping.Go(func() { p.life.Keep(ctx) })
 	defer keeping.Wait()
 	ready()
-	for {
+	for begun := false; ; begun = true {
 		died, err := p.life.TakeOver(ctx)
 		for _, d := range died {
 			p.log.InfoContext(ctx, "another process is gone, and others do its part", "process", d.ID, "connections", d.Freed)
 		}
 		if err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "looking for processes that are gone failed", "error", err)
+		}
+		if !begun {
+			p.checkRoom(ctx)
 		}
 		select {
 		case <-time.After(lookEvery):

@@ -103,7 +103,7 @@ func greet(ctx context.Context, pool *pgxpool.Pool) error {
 			return fmt.Errorf("the server is Postgres %d, want %d or newer: upgrade it with pg_upgrade, or move the data with pg_dump to a newer one", version/10000, cluster.OldestMajor)
 		case err == nil && encoding != "UTF8":
 			return fmt.Errorf("the database's encoding is %s, want UTF8 for the texts of all scripts: make one with TEMPLATE template0 ENCODING 'UTF8', and move the data with pg_dump", encoding)
-		case err == nil || !isStarting(err):
+		case err == nil || !hasCode(err, cannotConnectNow):
 			return err
 		}
 		select {
@@ -114,11 +114,15 @@ func greet(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// isStarting reports whether the server is there but not ready yet.
-func isStarting(err error) bool {
-	const cannotConnectNow = "57P03"
+// Codes of errors at the beginning of a connection.
+const (
+	cannotConnectNow   = "57P03" // the server is there but not ready yet
+	tooManyConnections = "53300"
+)
+
+func hasCode(err error, code string) bool {
 	var pgErr *pgconn.PgError
-	return errors.As(err, &pgErr) && pgErr.Code == cannotConnectNow
+	return errors.As(err, &pgErr) && pgErr.Code == code
 }
 
 // connectError names the server without the password.
@@ -131,6 +135,10 @@ func connectError(config *pgxpool.Config, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("database %q at %s gave no answer in time: check that the server runs and can be reached: %w",
 			c.Database, server, oneLine(err))
+	}
+	if hasCode(err, tooManyConnections) {
+		return fmt.Errorf("database %q at %s as user %q has no connection left: set pool_max_conns in the DATABASE_URL of each process, have the server allow more (max_connections), or put PgBouncer in between: %w",
+			c.Database, server, c.User, oneLine(err))
 	}
 	return fmt.Errorf("database %q at %s as user %q: %w", c.Database, server, c.User, oneLine(err))
 }

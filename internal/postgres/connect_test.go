@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/postgres/cluster"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 )
 
@@ -87,6 +88,24 @@ func TestConnectFailures(t *testing.T) {
 				t.Errorf("want one line with %q, got %q", tc.want, err)
 			}
 		})
+	}
+}
+
+func TestConnectWithoutAConnectionLeft(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.NewEmpty(t)
+	guest := pool.Config().ConnConfig.Database + "_g"
+	if _, err := pool.Exec(t.Context(), `CREATE ROLE `+guest+` LOGIN CONNECTION LIMIT 0`); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if _, err := pool.Exec(context.Background(), `DROP ROLE `+guest); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, err := Connect(t.Context(), strings.Replace(postgrestest.DSN(pool), "//"+cluster.Superuser+"@", "//"+guest+"@", 1))
+	if err == nil || !strings.Contains(err.Error(), "set pool_max_conns") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("want one line that says what to set, got %v", err)
 	}
 }
 

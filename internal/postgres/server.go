@@ -3,13 +3,16 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -40,7 +43,6 @@ const (
 // settings are those that differ from Postgres' own defaults. Data is synced
 // to disk as usual.
 var settings = map[string]string{
-	"max_connections":  "100",
 	"timezone":         "UTC",
 	"log_timezone":     "UTC",
 	"log_min_messages": "warning",
@@ -66,6 +68,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Download says how to get the server programs on a machine without them.
 	Download Download
+	// MaxConnections is how many the server allows; zero means 100, as Postgres does.
+	MaxConnections int
 }
 
 // Server is a running Postgres that ends with this program.
@@ -75,6 +79,7 @@ type Server struct {
 	lock    *os.File
 	log     *slog.Logger
 	tie     func(*exec.Cmd) (*process, error) // starts a process that ends with ours
+	most    int                               // connections
 
 	logStart int64 // how long the log was before this process
 
@@ -93,7 +98,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 func startWith(ctx context.Context, config Config, tie func(*exec.Cmd) (*process, error)) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit+downloadLimit)
 	defer cancel()
-	s := &Server{log: config.Logger, tie: tie}
+	s := &Server{log: config.Logger, tie: tie, most: cmp.Or(config.MaxConnections, 100)}
 	if err := s.start(ctx, config); err != nil {
 		return nil, errors.Join(fmt.Errorf("built-in Postgres: %w", err), s.Stop(context.WithoutCancel(ctx)))
 	}
@@ -238,7 +243,9 @@ func (s *Server) spawn() error {
 		return err
 	}
 	s.logStart = info.Size()
-	cmd, release, err := s.cluster.Command(settings)
+	with := maps.Clone(settings)
+	with["max_connections"] = strconv.Itoa(s.most)
+	cmd, release, err := s.cluster.Command(with)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,9 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
+// perProcess is more than the connections of a process to the database.
+const perProcess = 50
+
 // dearest is how much more processor time a run may take with several processes than with one.
 const dearest = 1.15
 
@@ -86,7 +89,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	server, err := postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres"), Logger: slog.New(slog.DiscardHandler)})
+	server, err := postgres.Start(ctx, postgres.Config{
+		Dir: filepath.Join(dir, "postgres"), Logger: slog.New(slog.DiscardHandler), MaxConnections: 100 + slices.Max(o.processes)*perProcess})
 	if err != nil {
 		return err
 	}
