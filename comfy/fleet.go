@@ -3,6 +3,7 @@ package comfy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -278,6 +279,9 @@ func (f *Fleet) Places() int {
 	return places
 }
 
+// errKept is in the chain of an error for a job whose engines are there for others.
+var errKept = errors.New("every engine that could run it is kept for others")
+
 // able lists the engines that are up, have everything and take the run, but for those that refused, and those that withhold results where others do not. Where those are all, the first refusal
 // is the error.
 func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, error) {
@@ -287,14 +291,10 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 	kept := false // one that could is there for others
 	for _, e := range f.engines {
 		k := e.knowledge()
-		if err := refused[e]; err != nil {
-			if refusal == nil {
-				refusal = err
-			}
-			continue
-		}
 		switch {
 		case k.info != nil && len(e.lacks(k.info, j.Need)) > 0:
+		case refused[e] != nil:
+			refusal = cmp.Or(refusal, refused[e])
 		case !e.tags.Serves(j.Tool, j.Group):
 			kept = true
 		case e.ordered() != OrderNone:
@@ -320,7 +320,7 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 		e.Cause = fmt.Errorf("engines down: %s", strings.Join(down, ", "))
 		return nil, e
 	case kept:
-		return nil, registry.Say(registry.CodeUnavailable, said.EngineKept)
+		return nil, registry.Say(registry.CodeUnavailable, said.EngineKept).Because(errKept)
 	}
 	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(j.Need).Missing))
 }

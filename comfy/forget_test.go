@@ -108,7 +108,7 @@ func TestForget(t *testing.T) {
 		s.SetModels("checkpoints")
 		c := w.call(tool, map[string]any{"prompt": "x"})
 		_, err := w.provider.Submit(t.Context(), c)
-		failure(t, err, registry.CodeProvider, false)
+		failure(t, err, registry.CodeUnavailable, false)
 		if s.Runs(c.Handle) != 1 || inHistory(t, s, c.Handle) {
 			t.Errorf("%d runs, and it is still there", s.Runs(c.Handle))
 		}

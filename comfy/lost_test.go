@@ -213,7 +213,7 @@ func TestARefusalOfOneEngine(t *testing.T) {
 	}
 	b.SetModels("checkpoints")
 	_, err := w.provider.Submit(t.Context(), w.call(tool, map[string]any{"prompt": "x"}))
-	failure(t, err, registry.CodeProvider, false)
+	failure(t, err, registry.CodeUnavailable, false)
 }
 
 func TestOrdersAboutEngines(t *testing.T) {

@@ -3,6 +3,7 @@ package comfy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/placement"
-	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -91,7 +91,7 @@ func (f *Fleet) hasPlaceFor(j placement.Job) bool {
 // isKept tells whether the engines that could run a job are there for others.
 func (f *Fleet) isKept(j placement.Job) bool {
 	_, err := f.able(j, nil)
-	return err != nil && registry.AsError(err).Said.Key == said.EngineKept.With().Key
+	return errors.Is(err, errKept)
 }
 
 // choose picks among engines that can do a job. foreign is how many prompts of others they have.

@@ -156,11 +156,19 @@ func (f *Fleet) lose(e *Engine, err error) {
 	}
 }
 
-// forgetInfo has the declarations read again at the next probe.
-func (e *Engine) forgetInfo() {
+// lookAgain reads the declarations of an engine that have changed, unless that was done since they were read at a moment.
+func (f *Fleet) lookAgain(ctx context.Context, e *Engine, readAt time.Time) {
+	f.refreshes.Lock()
+	defer f.refreshes.Unlock()
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.known.infoAt = time.Time{}
+	fresh := !e.known.infoAt.Equal(readAt)
+	if !fresh {
+		e.known.infoAt = time.Time{} // should it not answer now, the next probe asks
+	}
+	e.mu.Unlock()
+	if !fresh && f.probe(ctx, e) && f.cfg.OnChange != nil {
+		f.cfg.OnChange()
+	}
 }
 
 func (f *Fleet) logTransition(e *Engine, before, next knowledge) {

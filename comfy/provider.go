@@ -102,6 +102,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		if e.endpoint != nil {
 			send = p.submitJob
 		}
+		readAt := e.knowledge().infoAt
 		t, err := send(ctx, at, c, tpl)
 		at.end(err == nil)
 		switch {
@@ -109,7 +110,10 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 			return t, err
 		case errors.Is(err, api.ErrUnreached):
 			p.cfg.Fleet.lose(e, err)
-		case isRefusal(err) || errors.Is(err, errUnfit):
+		case isRefusal(err):
+			p.cfg.Fleet.lookAgain(ctx, e, readAt)
+			refused[e] = err
+		case errors.Is(err, errUnfit):
 			refused[e] = err
 		case isTurnedAway(err):
 			p.cfg.Logger.WarnContext(ctx, "engine does not take a run; another one is looked for", "engine", e.Name, "prompt", handleOf(c), "error", err, "cause", registry.AsError(err).Cause)
@@ -169,7 +173,7 @@ func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl 
 	}
 	if err != nil {
 		p.logRefusal(ctx, e, c, err)
-		if !lostAnswer(err) {
+		if !api.MayHaveTaken(err) {
 			return registry.Ticket{}, submitError(e, err)
 		}
 		known, lost := p.arrived(ctx, e, id)
@@ -223,19 +227,6 @@ func keepResults(prompt graph.Prompt) {
 			}
 		}
 	}
-}
-
-// lostAnswer tells whether the engine may have taken a prompt whose submission failed.
-func lostAnswer(err error) bool {
-	var refused *api.PromptError
-	var status *api.StatusError
-	switch {
-	case errors.As(err, &refused):
-		return false
-	case errors.As(err, &status):
-		return status.Status >= http.StatusInternalServerError
-	}
-	return true
 }
 
 // arrived asks whether a prompt is on the engine in spite of a lost answer. When that can't be told either, the caller

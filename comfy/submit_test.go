@@ -92,16 +92,45 @@ func TestSubmit(t *testing.T) {
 		t.Parallel()
 		s := comfytest.New(t, comfytest.Options{Models: models()})
 		w, tool := oneTool(t, modelFlow, s)
-		s.SetModels("checkpoints", "/secret/folder/other.safetensors")
+		s.On("POST /prompt", 1, comfytest.Answer(http.StatusBadRequest, `{"error": {"type": "prompt_outputs_failed_validation", "message": "", "details": "", "extra_info": {}}, "node_errors": {"4": {
+			"errors": [{"type": "value_not_in_list", "message": "", "details": "ckpt_name: 'sd.safetensors' not in ['/secret/folder/other.safetensors']", "extra_info": {"input_name": "ckpt_name", "received_value": "sd.safetensors"}}],
+			"dependent_outputs": ["9"], "class_type": "CheckpointLoaderSimple"}}}`))
 		_, err := w.provider.Submit(t.Context(), w.call(tool, map[string]any{"prompt": "my secret wish"}))
 		e := failure(t, err, registry.CodeProvider, false)
-		if !strings.Contains(e.Message, "CheckpointLoaderSimple.ckpt_name is not available") || strings.Contains(e.Message, "sd.safetensors") {
+		if !strings.Contains(e.Message, "CheckpointLoaderSimple.ckpt_name is not available") || strings.Contains(e.Message, "sd.safetensors") || strings.Contains(e.Message, "secret") {
 			t.Error(e.Message)
 		}
-		w.fleet.Refresh(t.Context())
-		_, err = w.provider.Submit(t.Context(), w.call(tool, map[string]any{"prompt": "my secret wish"}))
-		if e := failure(t, err, registry.CodeUnavailable, false); !strings.Contains(e.Message, "no engine has the model sd.safetensors") {
-			t.Errorf("after a refusal the declarations are not read again: %s", e.Message)
+	})
+	t.Run("a model that was taken away is named at once, and the tool is unavailable for all", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{Models: models()})
+		w, tool := oneTool(t, modelFlow, s)
+		s.SetModels("checkpoints", "/secret/folder/other.safetensors")
+		const want = "no engine has the model sd.safetensors"
+		for range 2 {
+			_, err := w.provider.Submit(t.Context(), w.call(tool, map[string]any{"prompt": "my secret wish"}))
+			if e := failure(t, err, registry.CodeUnavailable, false); e.Message != want {
+				t.Error(e.Message)
+			}
+		}
+		if sent, read := len(s.Calls("POST /prompt")), len(s.Calls("GET /object_info")); sent != 1 || read != 2 {
+			t.Errorf("it was sent %d times, and the engine asked %d times what it has", sent, read)
+		}
+		if tools, err := w.loader.Load(t.Context()); err != nil || tools[0].Status == nil || tools[0].Status.Reason != want {
+			t.Errorf("%+v, %v", tools[0].Status, err)
+		}
+	})
+	t.Run("a node that an engine lost in a restart is named at once", func(t *testing.T) {
+		t.Parallel()
+		s := comfytest.New(t, comfytest.Options{})
+		w, tool := oneTool(t, plainFlow, s)
+		answer := comfytest.Answer(http.StatusBadRequest, `{"error": {"type": "missing_node_type", "message": "", "details": "", "extra_info": {"node_id": "2", "class_type": "SaveImage", "node_title": "my secret"}}, "node_errors": {}}`)
+		s.On("POST /prompt", 1, answer)
+		_, err := w.provider.Submit(t.Context(), w.call(tool, nil))
+		if e := failure(t, err, registry.CodeProvider, false); e.Message != "the engine refused the workflow: SaveImage: missing node type" {
+			t.Error(e.Message)
+		} else if !strings.Contains(e.Cause.Error(), s.URL().Host) || !strings.Contains(e.Cause.Error(), `node "2": SaveImage`) {
+			t.Errorf("operators read %v", e.Cause)
 		}
 	})
 	t.Run("a body that the engine can't read is no reason to try again", func(t *testing.T) {
@@ -143,7 +172,7 @@ func TestSubmit(t *testing.T) {
 		s.SetModels("checkpoints")
 		c := w.call(tool, map[string]any{"prompt": "x"})
 		_, err := w.provider.Submit(t.Context(), c)
-		failure(t, err, registry.CodeProvider, false)
+		failure(t, err, registry.CodeUnavailable, false)
 		client := api.New(s.URL(), nil)
 		clocktest.Until(t, "an empty queue", func() bool { n, err := client.QueueLength(t.Context()); return err == nil && n == 0 })
 		if s.Runs(c.Handle) != 1 {

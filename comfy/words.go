@@ -23,7 +23,6 @@ func submitError(e *Engine, err error) error {
 	var out *registry.Error
 	switch {
 	case errors.As(err, &refused):
-		e.forgetInfo() // what it has may have changed since it was asked
 		out = registry.Say(registry.CodeProvider, said.EngineDecides, "words", refusalWords(refused))
 	case errors.As(err, &status) && status.Status < http.StatusInternalServerError && !isDoor(status.Status):
 		out = registry.Say(registry.CodeProvider, said.EngineRefused)

@@ -306,3 +306,28 @@ func TestCheapFunctionsAreNotCompiled(t *testing.T) {
 		}
 	}
 }
+
+// Receipts keep the numbers that people have; a payment that was only heard of gives the one back that it took, and gets the next when it is booked.
+func TestReceiptsKeepTheirNumbers(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.New(t)
+	if err := down(t.Context(), pool, 700); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const booked = `account_id = gen_random_uuid(), paid_at = now()`
+	exec(`INSERT INTO payments (source, ref) SELECT 'stripe', i::text FROM generate_series(1, 4) i; UPDATE payments SET ` + booked + ` WHERE ref IN ('1', '3')`)
+	up(t, pool)
+	exec(`UPDATE payments SET ` + booked + ` WHERE ref = '4'`)
+	exec(`UPDATE payments SET ` + booked + ` WHERE ref = '2'`)
+	rows, _ := pool.Query(t.Context(), `SELECT number FROM payments ORDER BY ref`)
+	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if want := []int64{1, 5, 3, 4}; err != nil || !slices.Equal(numbers, want) {
+		t.Errorf("the receipts have the numbers %d, want %d; %v", numbers, want, err)
+	}
+}

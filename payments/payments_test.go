@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
@@ -170,7 +171,33 @@ func TestPayments(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
+	t.Run("receipts are numbered one after the other, whatever was told twice, too early or could not be booked", func(t *testing.T) {
+		user := b.User(t)
+		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")
+		b.Changes(t, change(paid, payments.Refund, 100, payments.Done)) // of a payment that is never told of
+		nobody := payments.Paid{Source: billing.Discord, Ref: "entitlement", AccountID: uuid.NewString(), ProductID: "small"}
+		if _, _, err := b.Pay(ctx, nobody); err == nil {
+			t.Error("it was booked for an account that is not there")
+		}
+		b.Pays(t, b.Ordered(t, user, billing.Stripe, "small", "USD"))
+		withoutGaps(t, b)
+	})
 	b.Balances(t)
+}
+
+// withoutGaps fails the test where the numbers of the receipts are not 1, 2, 3 and so on.
+func withoutGaps(t *testing.T, b *paymentstest.Till) {
+	t.Helper()
+	rows, _ := b.Pool.Query(context.Background(), `SELECT number FROM payments WHERE paid_at IS NOT NULL ORDER BY number`)
+	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, number := range numbers {
+		if number != int64(i+1) {
+			t.Fatalf("the receipts have the numbers %d", numbers)
+		}
+	}
 }
 
 // TestAnyOrder tells the same facts in random orders, some of them more than once and at the same time; the books are always the same.
@@ -230,6 +257,7 @@ func TestAnyOrder(t *testing.T) {
 			rt.Fatalf("%+v, %v; want %s after refunds of %d and a dispute of %d", got, err, left, refunded, disputed)
 		}
 	})
+	withoutGaps(t, b)
 	b.Balances(t)
 }
 

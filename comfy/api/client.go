@@ -180,6 +180,19 @@ func (c *Client) Submit(ctx context.Context, prompt graph.Prompt, o SubmitOption
 	return Submission{PromptID: answer.PromptID, Number: answer.Number, NodeErrors: decodeNodeErrors(answer.NodeErrors)}, nil
 }
 
+// MayHaveTaken tells whether the server may have taken a prompt whose submission failed.
+func MayHaveTaken(err error) bool {
+	var refused *PromptError
+	var status *StatusError
+	switch {
+	case errors.As(err, &refused):
+		return false
+	case errors.As(err, &status):
+		return status.Status >= http.StatusInternalServerError
+	}
+	return true
+}
+
 // readPromptError copes with the three historic shapes of the error member and with a bare 500, which
 // is what a body that is not JSON gets.
 func readPromptError(res *http.Response) error {
@@ -202,6 +215,9 @@ func readPromptError(res *http.Response) error {
 		return &StatusError{Method: http.MethodPost, Path: "/prompt", Status: res.StatusCode}
 	}
 	e.NodeErrors = decodeNodeErrors(body.NodeErrors)
+	if class, _ := e.Detail.ExtraInfo["class_type"].(string); len(e.NodeErrors) == 0 && class != "" { // a node that the server does not have
+		e.NodeErrors = map[string]NodeError{fmt.Sprint(e.Detail.ExtraInfo["node_id"]): {Errors: []ErrorDetail{e.Detail}, ClassType: class}}
+	}
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // ErrCut is what a reader of Whole gives in place of the end.
@@ -26,6 +27,7 @@ type whole struct {
 	part func([]byte) // takes the head
 	rest uint64       // bytes of the part that are to come
 	open bool         // the end was not reached
+	film []string     // the boxes that a film still lacks
 }
 
 // Read reads, and looks at what it has read.
@@ -79,6 +81,7 @@ func (w *whole) kind(head []byte) {
 	case string(head[:4]) == "RIFF" && string(head[8:]) == "WEBP":
 		w.rest = max(4, uint64(binary.LittleEndian.Uint32(head[4:]))) - 4
 	case string(head[4:8]) == "ftyp":
+		w.open, w.film = true, []string{"moov", "mdat"}
 		w.then(8, w.mp4)
 		w.look(head)
 	}
@@ -112,7 +115,8 @@ func (w *whole) jpegEnd(part []byte) {
 	}
 }
 
-// mp4 passes boxes. One without a size goes to the end, and what is no box is no part of a film.
+// mp4 passes boxes, until there is a description of a film and what it describes; a still picture, as AVIF, has its own in place of both. A box
+// without a size goes to the end, and what is no box is no part of a film.
 func (w *whole) mp4(head []byte) {
 	size := uint64(binary.BigEndian.Uint32(head))
 	for _, b := range head[4:8] {
@@ -121,6 +125,13 @@ func (w *whole) mp4(head []byte) {
 			return
 		}
 	}
+	switch name := string(head[4:8]); name {
+	case "meta":
+		w.film = nil
+	default:
+		w.film = slices.DeleteFunc(w.film, func(lacked string) bool { return lacked == name })
+	}
+	w.open = len(w.film) > 0
 	w.then(8, w.mp4)
 	switch {
 	case size == 1 && len(head) == 8:
@@ -129,7 +140,7 @@ func (w *whole) mp4(head []byte) {
 	case size == 1:
 		w.rest = max(16, binary.BigEndian.Uint64(head[8:])) - 16
 	case size < 8:
-		w.ends()
+		w.part = nil
 	default:
 		w.rest = size - 8
 	}

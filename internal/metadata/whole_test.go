@@ -31,9 +31,12 @@ func TestWhole(t *testing.T) {
 		{"JPEG", jpegFile.String(), "\xff\xd8 another", nil},
 		{"JPEG with the end of another one in a segment", thumbnail, "junk", nil},
 		{"WebP", string(riff("WEBP", riffChunk("VP8 ", "pixels"))), "junk", nil},
-		{"MP4", box("ftyp", "isom") + box("mdat", "samples") + box("moov", box("trak", "x")), "\x00\x00\x00\x00\x00\x00\x00\x00", [][2]int{{12, 20}, {27, 35}}},
-		{"MP4 of many bytes", box("ftyp", "isom") + long + box("moov", "x"), "no box:\x01\x02\x03", [][2]int{{12, 28}, {31, 39}}},
-		{"MP4 that goes on to the end", box("ftyp", "isom") + "\x00\x00\x00\x00mdat", "anything", [][2]int{{12, 20}}},
+		{"MP4", box("ftyp", "isom") + box("mdat", "samples") + box("moov", box("trak", "x")), "\x00\x00\x00\x00\x00\x00\x00\x00", nil},
+		{"MP4 that is described first", box("ftyp", "isom") + box("moov", box("trak", "x")) + box("mdat", "samples"), "\x00\x00\x00\x00\x00\x00\x00\x00", nil},
+		{"MP4 of many bytes", box("ftyp", "isom") + long + box("moov", "x"), "no box:\x01\x02\x03", nil},
+		{"MP4 that goes on to the end", box("ftyp", "isom") + box("moov", "x") + "\x00\x00\x00\x00mdat", "anything", nil},
+		{"MP4 in pieces", box("ftyp", "isom") + box("moov", "x") + box("moof", "y") + box("mdat", "samples") + box("mfra", "z"), "", [][2]int{{45, 53}}},
+		{"AVIF", box("ftyp", "avif") + box("meta", "x") + box("mdat", "pixels"), "", [][2]int{{21, 29}}},
 	} {
 		for n := range len(c.file) + 1 {
 			got, err := io.ReadAll(iotest.OneByteReader(metadata.Whole(strings.NewReader(c.file[:n]))))

@@ -200,6 +200,7 @@ var (
 	ResultFetch             = sentence("resultFetch")
 	ResultFetchOf           = sentence("resultFetchOf")
 	ResultHeld              = sentence("resultHeld")
+	ResultLarge             = sentence("resultLarge")
 	ResultNone              = sentence("resultNone")
 	ResultTakenDown         = sentence("resultTakenDown")
 	ResultUnchecked         = sentence("resultUnchecked")

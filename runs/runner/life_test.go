@@ -165,6 +165,32 @@ func TestRetries(t *testing.T) {
 			t.Errorf("got %s, tried %v", run.Status, tried)
 		}
 	})
+	t.Run("a service that wants to be asked again after the run's time is not waited for", func(t *testing.T) {
+		t.Parallel()
+		tool := perSecond()
+		tool.RetryPolicy = &registry.RetryPolicy{MaxAttempts: 3}
+		h := newHouse(t, nil, tool)
+		busy := &registry.Error{Code: registry.CodeRateLimited, Message: "it has too much to do", Retryable: true, RetryAfter: 24 * time.Hour}
+		var sent atomic.Int32
+		h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
+			if sent.Add(1) == 1 {
+				return &runstest.Outcome{SubmitErr: busy}
+			}
+			return &runstest.Outcome{Err: busy}
+		}
+		h.start(t)
+		user := h.user(t, billing.Dollar)
+		for range 2 { // refused when it is sent, and failed afterwards
+			run := h.ends(t, h.accept(t, sing(user)).ID)
+			if run.Status != runs.StatusFailed || run.Error.Message != busy.Message {
+				t.Errorf("got %s, %+v", run.Status, run.Error)
+			}
+			h.free(t, run, billing.ReasonFailed)
+		}
+		if sent.Load() != 2 {
+			t.Errorf("sent %d times", sent.Load())
+		}
+	})
 	t.Run("a run that the provider lost is begun anew", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)

@@ -266,6 +266,32 @@ func TestAFullDiskLosesNoResult(t *testing.T) {
 	}
 }
 
+// tight takes no file at all.
+type tight struct {
+	runs.Assets
+	tries atomic.Int32
+}
+
+func (s *tight) Keep(context.Context, io.Reader, assets.Meta) (registry.Media, registry.MediaInfo, error) {
+	s.tries.Add(1)
+	return "", registry.MediaInfo{}, assets.ErrTooLarge
+}
+
+func TestAResultThatIsTooLargeIsFetchedOnceAndCostsNothing(t *testing.T) {
+	t.Parallel()
+	store := &tight{}
+	h := newHouse(t, func(c *runs.Config) { c.Assets = store })
+	h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome {
+		return &runstest.Outcome{Outputs: []registry.Output{runstest.Text("result", "x"), runstest.File("pic", "image", "a.png", "pixels")}}
+	}
+	h.start(t)
+	run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID)
+	if run.Status != runs.StatusFailed || !strings.Contains(run.Error.Message, "the result pic is larger than") || store.tries.Load() != 1 {
+		t.Errorf("got %s, %+v after %d tries", run.Status, run.Error, store.tries.Load())
+	}
+	h.free(t, run, billing.ReasonFailed)
+}
+
 func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -275,11 +301,14 @@ func TestAnEngineThatIsAwayForAWhileLosesNoResult(t *testing.T) {
 		if tries++; tries == 1 {
 			return io.NopCloser(strings.NewReader("")), nil
 		}
-		if tries <= work.FetchTries+1 {
+		if tries <= work.FetchTries {
 			return nil, registry.Errorf(registry.CodeBadOutput, "connection refused").Again()
 		}
-		if tries == work.FetchTries+2 {
+		if tries == work.FetchTries+1 {
 			return io.NopCloser(strings.NewReader("<html>Sign in</html>")), nil
+		}
+		if tries == work.FetchTries+2 {
+			return io.NopCloser(strings.NewReader("PK\x03\x04an archive")), nil
 		}
 		return there(ctx)
 	}

@@ -248,7 +248,7 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 			continue
 		}
 		w.sent = true
-		if ctx.Err() != nil || !failure.Retryable || try >= max(submitTries, w.attemptsAllowed()) {
+		if ctx.Err() != nil || !failure.Retryable || try >= max(submitTries, w.attemptsAllowed()) || w.endsWithin(failure.RetryAfter) {
 			return noRetry(err, failure)
 		}
 		w.log().InfoContext(ctx, "submitting failed, another try follows", "try", try, "error", err)
@@ -391,7 +391,12 @@ func (w *step) mayRetry(failure *registry.Error) bool {
 		}
 		return w.r.Attempt < max(lostTries, w.attemptsAllowed())
 	}
-	return failure.Retryable && w.r.Attempt < w.attemptsAllowed()
+	return failure.Retryable && w.r.Attempt < w.attemptsAllowed() && !w.endsWithin(failure.RetryAfter)
+}
+
+// endsWithin tells whether the run's time is over before a provider wants to be asked again: nobody waits for that, with money held.
+func (w *step) endsWithin(wait time.Duration) bool {
+	return w.r.StartedAt.Add(w.r.Timeout).Sub(w.s.Config.Now()) < wait
 }
 
 // pause is the time before the next try: what the provider asks for, or the policy's time as often as there

@@ -199,7 +199,11 @@ func (w *step) storeFile(ctx context.Context, o registry.Output, kept *runs.Outp
 		}
 		if try >= triesAfter(err) {
 			w.log().ErrorContext(ctx, "an output could not be fetched", "output", o.Name, "error", err, "cause", failure.Cause)
-			return registry.Say(registry.CodeProvider, said.ResultFetchOf, "name", o.Name).Because(err)
+			why := said.ResultFetchOf
+			if errors.Is(err, assets.ErrTooLarge) {
+				why = said.ResultLarge
+			}
+			return registry.Say(registry.CodeProvider, why, "name", o.Name).Because(err)
 		}
 		w.log().WarnContext(ctx, "fetching an output failed, another try follows", "output", o.Name, "try", try, "error", err, "cause", failure.Cause)
 		if err := w.s.Sleep(ctx, store.Backoff(w.s.Config.RetryBase/4, try, time.Minute)); err != nil {
@@ -220,7 +224,10 @@ func (w *step) mayMakeAnew(failure *registry.Error) bool {
 // triesAfter is how often an output is fetched that was not had for such a reason.
 func triesAfter(err error) int {
 	var failure *registry.Error
-	if errors.As(err, &failure) && failure.Retryable || errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, assets.ErrTooLarge):
+		return 1
+	case errors.As(err, &failure) && failure.Retryable, errors.Is(err, io.ErrUnexpectedEOF):
 		return awayTries
 	}
 	return FetchTries
@@ -237,7 +244,7 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 	whole := bufio.NewReader(metadata.Whole(content))
 	if isNone(whole, o.Type) {
 		_ = content.Close()
-		return "", registry.MediaInfo{}, registry.Errorf(registry.CodeBadOutput, "nothing, or a page, came in place of the file").Again()
+		return "", registry.MediaInfo{}, registry.Errorf(registry.CodeBadOutput, "nothing, a page or another kind of file came in place of the file").Again()
 	}
 	from := &source{Reader: whole}
 	meta := assets.Meta{Name: o.Info.Name, Owner: w.r.AccountID, Kind: assets.Result}
@@ -254,11 +261,14 @@ func (w *step) fetch(ctx context.Context, o registry.Output) (ref registry.Media
 	return ref, info, err
 }
 
-// isNone tells whether nothing, or a page, such as one for signing in, is where a picture, film or sound should be.
+// isNone tells whether nothing, or what is certainly something else, such as a page for signing in or an archive, is where a picture, film or
+// sound should be.
 func isNone(content *bufio.Reader, outputType string) bool {
 	begin, err := content.Peek(512) // whatever else goes wrong is seen at reading
 	empty := len(begin) == 0 && err == io.EOF
-	return slices.Contains([]string{"image", "video", "audio"}, outputType) && (empty || strings.HasPrefix(http.DetectContentType(begin), "text/html"))
+	kind, _, _ := strings.Cut(http.DetectContentType(begin), ";")
+	other := slices.Contains([]string{"text/html", "application/pdf", "application/zip", "application/x-gzip", "application/x-rar-compressed"}, kind)
+	return slices.Contains([]string{"image", "video", "audio"}, outputType) && (empty || other)
 }
 
 // source tells whose fault it was that something could not be stored.

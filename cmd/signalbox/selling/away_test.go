@@ -2,6 +2,7 @@ package selling
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/payments/paymentstest"
 	"github.com/signalbox/signalbox/payments/stripe"
@@ -60,5 +62,45 @@ func TestStripeAway(t *testing.T) {
 				t.Error("a session was looked at")
 			}
 		})
+	}
+	t.Run("who leaves meanwhile is no error", func(t *testing.T) {
+		t.Parallel()
+		ctx, leave := context.WithCancel(t.Context())
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			leave()
+			<-r.Context().Done()
+		}))
+		t.Cleanup(server.Close)
+		till := paymentstest.New(t)
+		var log bytes.Buffer
+		s, err := New(Config{
+			Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: server.URL},
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Checkout(ctx, till.User(t), web.Platform, "en", words.Offer{Product: "small", Currency: "USD"})
+		if !errors.Is(err, context.Canceled) || log.Len() > 0 {
+			t.Errorf("%v, logged is %q", err, log.String())
+		}
+	})
+}
+
+// TestWhatDiscordRefundsHasNoButton has the console offer a refund only where the house can give one.
+func TestWhatDiscordRefundsHasNoButton(t *testing.T) {
+	t.Parallel()
+	till := paymentstest.New(t)
+	s, err := New(Config{Store: till.Store, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := till.User(t)
+	till.Pays(t, till.Ordered(t, user, billing.Stripe, "small", "USD"))
+	till.Pays(t, payments.Paid{Source: billing.Discord, Ref: "entitlement", AccountID: user, ProductID: "small"})
+	table, err := s.payments(t.Context(), "")
+	if err != nil || len(table.Rows) != 2 || table.Rows[0].ID != "" || table.Rows[1].ID != "1" {
+		t.Errorf("%+v, %v", table.Rows, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/payments"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/registry"
@@ -33,7 +34,7 @@ func (s *Seller) Sections() []console.Section {
 
 func (s *Seller) payments(ctx context.Context, _ string) (console.Table, error) {
 	t := console.Table{
-		Lead:    "What was paid, newest first, at most five hundred. Disputes are answered where they were opened.",
+		Lead:    "What was paid, newest first, at most five hundred. Disputes are answered where they were opened; what was bought in Discord's store Discord refunds.",
 		Columns: []string{"Receipt", "Paid", "Source", "Reference", "Account", "Product", "Price", "Credit", "Refunded", "Taken back", "Lost", "Disputed"}, Empty: "Nothing was bought yet.",
 	}
 	list, err := s.cfg.Store.List(ctx, payments.Query{Limit: shownRows})
@@ -49,7 +50,7 @@ func (s *Seller) payments(ctx context.Context, _ string) (console.Table, error) 
 		} {
 			row.Cells = append(row.Cells, console.Cell{Text: text})
 		}
-		if p.Refunded == 0 && !p.Open {
+		if p.Refunded == 0 && !p.Open && p.Source != billing.Discord {
 			row.ID = strconv.FormatInt(p.Number, 10)
 		}
 		t.Rows = append(t.Rows, row)

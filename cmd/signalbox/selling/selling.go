@@ -152,6 +152,9 @@ func (s *Seller) Checkout(ctx context.Context, accountID, platform, language str
 		return "", err
 	}
 	address, err := s.addressOf(ctx, o, language)
+	if ctx.Err() != nil { // who ordered has gone
+		return "", ctx.Err()
+	}
 	if err != nil {
 		s.cfg.Logger.ErrorContext(ctx, "somebody could not pay what they ordered", "error", err)
 		return "", payments.ErrAway
