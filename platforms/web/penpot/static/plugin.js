@@ -1,7 +1,7 @@
 // The plugin: it does in Penpot what the house asks for. Each request is one step that can be undone there.
 "use strict";
 
-penpot.ui.open("Signalbox", "/penpot/ui.html", { width: 320, height: 220 });
+penpot.ui.open("Signalbox", "/penpot/ui.html", { width: 320, height: 260 });
 
 const creators = {
   rectangle: () => penpot.createRectangle(),
