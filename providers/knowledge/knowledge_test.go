@@ -326,6 +326,11 @@ func TestBrokenSources(t *testing.T) {
 		}
 	}
 	odd("without them", 2, "")
+	h.write(map[string]string{"scans/broken.pdf": "%PDF-1.7 no"})
+	h.tools()
+	if _, err := h.call(ann, knowledge.DocsToolID, map[string]any{"question": "plums in scans"}); err == nil || !strings.Contains(err.Error(), `nothing of the source "scans" could be read: broken.pdf: is no PDF`) {
+		t.Errorf("a question to a source of which nothing could be read: %v", err)
+	}
 	h.write(map[string]string{"bad/source.yaml": "access: public\n"})
 	if s := h.tools()["badRag"].Status; s != nil {
 		t.Errorf("after it was mended: %+v", s)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func readPDF(data []byte) (Document, error) {
 		d.Sections = append(d.Sections, Section{Heading: "Page " + strconv.Itoa(i+1), Anchor: "page=" + strconv.Itoa(i+1), Level: 2, Text: text})
 	}
 	if len(d.Sections) == 0 {
-		return Document{}, fmt.Errorf("has no text: its %d pages are pictures or empty; a program for scans (OCR) puts text behind them", file.NumPage())
+		return Document{}, errors.New("has no text: its pages are pictures or empty; a program for scans (OCR) puts text behind them")
 	}
 	return d, nil
 }

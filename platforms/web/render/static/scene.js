@@ -158,11 +158,11 @@ function form(s) {
     const of = s ?? byId.get([...chosen][0]);
     if (!of) continue;
     const laid = of.layout?.flex ?? of.layout?.grid;
+    if (input.name === "color") input.closest("label").hidden = of.type === "group"; // what it holds has colours
     if (input.name === "gap" || input.name === "padding") input.closest("label").hidden ||= !laid;
     if (input.name === "layout") input.value = of.layout?.flex ? of.layout.flex.dir ?? "row" : laid ? "grid" : "none";
     else if (input.name === "gap") input.value = laid?.rowGap ?? 0;
     else if (input.name === "padding") input.value = laid?.topPadding ?? 0;
-    else if (input.name === "color" && (input.closest("label").hidden = of.type === "group")) continue; // what it holds has
     else if (input.name === "color") input.value = (of.fills.find((f) => f.fillColor)?.fillColor ?? "#000000").toLowerCase();
     else if (input.name === "opacity") input.value = tidy(of.opacity * 100);
     else if (input.name === "characters") input.value = of.text ?? "";

@@ -1,6 +1,7 @@
 // Penpot's own runtime of plugins around a strict stand-in for what Penpot gives it: widths and heights are read only, numbers of texts are strings,
 // colours are in capitals, pictures of fills were uploaded, and a wrong value is an exception while throwValidationErrors is set. appendChild puts a
-// shape below the others unless naturalChildOrdering is set, and each value of flipX and flipY turns a shape over along the page's sides. What the runtime freezes are only the faces of objects, as in Penpot.
+// shape below the others unless naturalChildOrdering is set, and each value of flipX and flipY turns a shape over along the page's sides. What the
+// runtime freezes are only the faces of objects, as in Penpot.
 import { initPluginsRuntime } from "@penpot/plugins-runtime";
 
 const flags = { naturalChildOrdering: false, throwValidationErrors: false };
