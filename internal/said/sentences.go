@@ -51,6 +51,7 @@ var (
 	DocsSourceFolder        = sentence("docsSourceFolder")
 	DocsSourceMissing       = sentence("docsSourceMissing")
 	DocsSourceTaken         = sentence("docsSourceTaken")
+	DocsUnread              = sentence("docsUnread")
 	DrawChart               = sentence("drawChart")
 	DrawChartMany           = sentence("drawChartMany")
 	DrawLineNumber          = sentence("drawLineNumber")

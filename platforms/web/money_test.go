@@ -128,6 +128,10 @@ func TestAmountsOnPages(t *testing.T) {
 		})()`) {
 			t.Error("seven places do not fit side by side")
 		}
+		browsertest.Do(t, ctx, chromedp.EmulateViewport(768, 860))
+		if !browsertest.Is(t, ctx, browsertest.Fits) {
+			t.Error("seven places make the page wider than a tablet")
+		}
 	})
 }
 

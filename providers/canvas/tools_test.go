@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"maps"
 	"os"
@@ -214,6 +215,58 @@ func TestWhatToolsDo(t *testing.T) {
 			t.Error("the rectangle is not where it was")
 		}
 		b.refuses(t, "ungroup", in{"groupId": ids["rect"]}, "groupId", "Failed to ungroup")
+	})
+	t.Run("E109 a group that is turned over looks as in a mirror, whatever it holds, and turned back as before", func(t *testing.T) {
+		b := newBench(t)
+		board := b.must(t, "boardMaker", in{"x": 0, "y": 0, "width": 200, "height": 160, "color": "#FFFFFF"}).id
+		ground := b.must(t, "rectangleMaker", in{"parentId": board, "x": 0, "y": 0, "width": 200, "height": 160, "color": "#DDE5B6"}).id
+		stops := []any{in{"color": "#D62828", "offset": 0, "opacity": 1}, in{"color": "#1D3557", "offset": 1, "opacity": 1}}
+		shaded := b.must(t, "create-rectangle", at4(20, 60, 70, 40, "parentId", board, "rotation", 25, "borderRadiusTopLeft", 15,
+			"fills", []any{in{"fillOpacity": 1, "fillColorGradient": in{"type": "linear", "startX": 0, "startY": 0, "endX": 1, "endY": 1, "stops": stops}}},
+			"strokes", []any{in{"strokeColor": "#000000", "strokeWidth": 4, "strokeStyle": "dashed", "strokeAlignment": "outer"}})).id
+		words := b.must(t, "create-text", in{"parentId": board, "x": 100, "y": 50, "characters": "Flag", "fontSize": "40", "flipY": true, "rotation": 300}).id
+		inner := b.must(t, "group-shapes", in{"shapeIds": []any{shaded, words}, "opacity": 0.6, "rotation": 10}).id
+		group := b.must(t, "group-shapes", in{"shapeIds": []any{ground, inner}}).id
+		b.wantBox(t, "the group, which the picture is of,", group, 0, 0, 200, 160)
+		look := func(p scene.Props) *image.RGBA {
+			t.Helper()
+			if _, err := b.scene.Modify(scene.Group, group, p, nil); err != nil {
+				t.Fatal(err)
+			}
+			return decode(t, b.picture(t, board, draw.PNG).Content)
+		}
+		yes, no := true, false
+		was := look(scene.Props{})
+		turnedOver := func(img *image.RGBA, x, y bool) (off float64) {
+			mirrored := image.NewRGBA(was.Rect)
+			for at := range was.Rect.Dx() * was.Rect.Dy() {
+				from := image.Pt(at%was.Rect.Dx(), at/was.Rect.Dx())
+				to := from
+				if x {
+					to.X = was.Rect.Dx() - 1 - from.X
+				}
+				if y {
+					to.Y = was.Rect.Dy() - 1 - from.Y
+				}
+				mirrored.Set(to.X, to.Y, was.At(from.X, from.Y))
+			}
+			return meanDifference(img, mirrored)
+		}
+		if off := turnedOver(look(scene.Props{FlipX: &yes}), true, false); off > 0.2 {
+			t.Errorf("from left to right it is off by %.2f of 255", off)
+		}
+		if off := turnedOver(look(scene.Props{FlipX: &yes, FlipY: &yes}), true, true); off > 0.2 {
+			t.Errorf("both ways it is off by %.2f of 255", off)
+		}
+		if off := turnedOver(look(scene.Props{FlipX: &no}), false, true); off > 0.2 {
+			t.Errorf("from top to bottom it is off by %.2f of 255", off)
+		}
+		if off := turnedOver(was, true, false); off < 5 {
+			t.Errorf("it looks the same in a mirror (%.2f), which proves nothing", off)
+		}
+		if off := meanDifference(look(scene.Props{FlipY: &no}), was); off != 0 {
+			t.Errorf("turned back it is off by %.2f of 255", off)
+		}
 	})
 	t.Run("E120 remove-flow takes one away, and refuses one that is not there", func(t *testing.T) {
 		b, ids := ground(t)

@@ -74,10 +74,10 @@ func (p *Provider) named(ctx context.Context, c registry.Call) (question, toolID
 		}
 		for _, name := range []string{s.Name, s.Title, s.ToolID} {
 			if strings.EqualFold(wanted, name) {
-				return question, s.ToolID, nil
+				return question, s.ToolID, unread(s)
 			}
 			if head, is := cutFold(question, " in "+name); is && wanted == "" {
-				return head, s.ToolID, nil
+				return head, s.ToolID, unread(s)
 			}
 		}
 	}
@@ -85,6 +85,14 @@ func (p *Provider) named(ctx context.Context, c registry.Call) (question, toolID
 		return "", "", registry.Say(registry.CodeInvalidInput, said.DocsNoSource, "words", wanted).At("source")
 	}
 	return question, "", nil
+}
+
+// unread is why there is nothing in a source to answer with.
+func unread(s index.Source) error {
+	if s.Chunks > 0 || s.Problem == "" {
+		return nil
+	}
+	return registry.Say(registry.CodeUnavailable, said.DocsUnread, "words", s.Title, "reason", s.Problem)
 }
 
 // cutFold takes an ending off, in any case of letters.

@@ -302,14 +302,34 @@ func TestBrokenSources(t *testing.T) {
 			t.Errorf("%s: %+v", id, s)
 		}
 	}
-	list, err := h.Readable(t.Context(), h.account("ann", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range list {
-		if s.Name == "odd" && (s.Chunks != 1 || !strings.Contains(s.Problem, "broken.pdf")) {
-			t.Errorf("a folder with one broken file: %+v", s)
+	ann := h.account("ann", "")
+	odd := func(what string, chunks int, problem string) {
+		t.Helper()
+		h.tools()
+		list, err := h.Readable(t.Context(), ann)
+		if err != nil {
+			t.Fatal(err)
 		}
+		i := slices.IndexFunc(list, func(s index.Source) bool { return s.Name == "odd" })
+		if i < 0 || list[i].Chunks != chunks || !strings.Contains(list[i].Problem, problem) || problem == "" && list[i].Problem != "" {
+			t.Errorf("%s: %+v, want %q", what, list, problem)
+		}
+	}
+	odd("a folder with one broken file", 1, "broken.pdf: is no PDF")
+	h.write(map[string]string{"odd/another.md": "# Another\nFigs."})
+	odd("with another file that can be read", 2, "broken.pdf: is no PDF")
+	h.write(map[string]string{"odd/no.docx": "no Word file"})
+	odd("with another one that can't", 2, "; nor can 1 more of 4 documents be read")
+	for _, name := range []string{"broken.pdf", "no.docx"} {
+		if err := os.Remove(filepath.Join(h.dir, "odd", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	odd("without them", 2, "")
+	h.write(map[string]string{"scans/broken.pdf": "%PDF-1.7 no"})
+	h.tools()
+	if _, err := h.call(ann, knowledge.DocsToolID, map[string]any{"question": "plums in scans"}); err == nil || !strings.Contains(err.Error(), `nothing of the source "scans" could be read: broken.pdf: is no PDF`) {
+		t.Errorf("a question to a source of which nothing could be read: %v", err)
 	}
 	h.write(map[string]string{"bad/source.yaml": "access: public\n"})
 	if s := h.tools()["badRag"].Status; s != nil {

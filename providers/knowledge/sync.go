@@ -145,10 +145,10 @@ func (p *Provider) refresh(ctx context.Context, s index.Source, items iter.Seq2[
 		return s.ID, false, ctx.Err()
 	case err != nil:
 		problem = err.Error()
-	case len(done.Problems) > 0:
+	case len(done.Problems) == 1:
 		problem = done.Problems[0]
-	case done.Kept > 0 && !done.Changed():
-		problem = before.Problem // that of a document that is as it was
+	case len(done.Problems) > 1:
+		problem = fmt.Sprintf("%s; nor can %d more of %d documents be read", done.Problems[0], len(done.Problems)-1, done.Written+done.Kept)
 	}
 	if done.Changed() {
 		p.cfg.Logger.Info("documents were read", "source", s.Name, "written", done.Written, "removed", done.Removed, "kept", done.Kept)

@@ -207,7 +207,7 @@ func (p *pressboard) create(tool siteTool, inputs map[string]any) (map[string]an
 	if content, ok := inputs["content"].(map[string]any); !ok || inputs["title"] == "" || inputs["collectionSlug"] != "blog" || content["body"] == nil {
 		return nil, registry.Errorf(registry.CodeInvalidInput, "title, content and collectionSlug are needed: %v", inputs)
 	}
-	one := map[string]any{"status": "draft", "previewUrl": "https://site.example/preview/" + fmt.Sprint(inputs["slug"]), "url": "https://site.example/blog/" + fmt.Sprint(inputs["slug"])}
+	one := map[string]any{"status": "draft", "previewUrl": "https://site.example/preview/" + fmt.Sprint(inputs["slug"]), "url": "/site/blog/" + fmt.Sprint(inputs["slug"])}
 	for name, value := range inputs {
 		one[name] = value
 	}

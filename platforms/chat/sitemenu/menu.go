@@ -2,6 +2,7 @@ package sitemenu
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,12 +170,25 @@ func about(t *turn.Turn, one thing) chat.Text {
 	}
 	link, label := one.PreviewURL, "sitework.preview"
 	if one.Status == published && one.URL != "" {
-		link, label = one.URL, "sitework.look"
+		link, label = beside(one.PreviewURL, one.URL), "sitework.look"
 	}
 	if strings.HasPrefix(link, "http") {
 		text = chat.Lines(text, chat.Text{{Style: chat.StyleLink, Text: t.Say.Line(label), URL: link}})
 	}
 	return text
+}
+
+// beside is the address of a thing that visitors see: the tools give a path of the site, and its previews with the host.
+func beside(preview, path string) string {
+	host, err := url.Parse(preview)
+	if err != nil {
+		return path
+	}
+	at, err := host.Parse(path)
+	if err != nil {
+		return path
+	}
+	return at.String()
 }
 
 // PressTools shows a page of the site's tools that change something, each as a form of its own.

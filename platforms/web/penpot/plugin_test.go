@@ -191,6 +191,15 @@ func TestPluginInPenpotsRuntime(t *testing.T) {
 			t.Errorf("what is wrong is not refused: %v", err)
 		}
 	})
+	t.Run("E70 what is turned over and turned is so there, and is read back so", func(t *testing.T) {
+		p.must("DRAW_SCENE", in{"shapes": []any{part("over", "rectangle", "", in{"flipX": true, "rotation": 30}), part("twice", "text", "", in{"flipX": true, "flipY": true}), part("as it was", "board", "", nil)}})
+		back := shapesOf(p.must("GET_PROJECT_DATA", nil))
+		for name, want := range map[string][3]any{"over": {true, false, 30.0}, "twice": {true, true, 0.0}, "as it was": {false, false, 0.0}} {
+			if s := back[name]; [3]any{s["flipX"], s["flipY"], s["rotation"]} != want {
+				t.Errorf("%s is %v, want flipX, flipY and rotation %v", name, s, want)
+			}
+		}
+	})
 	t.Run("E68 what Penpot refuses is told, and the flags are as they were", func(t *testing.T) {
 		_, err := p.ask("DRAW_SHAPE", in{"shapeType": "rectangle", "params": part("x", "rectangle", "", in{"opacity": 7})})
 		if err == nil || !strings.Contains(err.Error(), "value is not valid: opacity") {

@@ -120,12 +120,16 @@ func TestMarkup(t *testing.T) {
 		{Text: "<script>alert(1)</script>"}, {Style: chat.StyleBold, Text: "b<"}, {Style: chat.StyleLink, Text: "bad", URL: "javascript:alert(1)"},
 		{Style: chat.StyleLink, Text: "good", URL: `https://example.org/?a="b"`},
 		{Style: chat.StyleGone, Text: "old"}, {Style: chat.StyleNew, Text: "new"},
+		{Text: "1. <b>\nhttps://example.org/a?b=1&c=\"d\n(http://example.org/e), javascript:f http:// HTTPS://example.org/g."},
+		{Style: chat.StyleCode, Text: "curl https://example.org/"},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	html := h.browser(anna).look(t)[0].html
-	want := `&lt;script&gt;alert(1)&lt;/script&gt;<strong>b&lt;</strong>bad<a href="https://example.org/?a=&#34;b&#34;" rel="noopener">good</a><del>old</del><ins>new</ins>`
+	want := `&lt;script&gt;alert(1)&lt;/script&gt;<strong>b&lt;</strong>bad<a href="https://example.org/?a=&#34;b&#34;" rel="noopener">good</a><del>old</del><ins>new</ins>` +
+		"1. &lt;b&gt;\n" + `<a href="https://example.org/a?b=1&amp;c=" rel="noopener">https://example.org/a?b=1&amp;c=</a>&#34;d` +
+		"\n" + `(<a href="http://example.org/e" rel="noopener">http://example.org/e</a>), javascript:f http:// HTTPS://example.org/g.<code>curl https://example.org/</code>`
 	if !strings.Contains(html, want) {
 		t.Errorf("the message is drawn as\n%s", html)
 	}

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -149,6 +150,23 @@ func menuOf(l line, m chat.Menu) menu {
 	return drawn
 }
 
+// address is one in a text, without the punctuation behind it.
+var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>"'.,;:!?)\]。，、）]`)
+
+// linked draws a text in which addresses lead there, as the apps of other platforms do.
+func linked(text string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range address.FindAllStringIndex(text, -1) {
+		b.WriteString(template.HTMLEscapeString(text[last:at[0]]))
+		there := template.HTMLEscapeString(text[at[0]:at[1]])
+		fmt.Fprintf(&b, `<a href="%s" rel="noopener">%[1]s</a>`, there)
+		last = at[1]
+	}
+	b.WriteString(template.HTMLEscapeString(text[last:]))
+	return b.String()
+}
+
 // markup draws a text with its styles.
 func markup(t chat.Text) template.HTML {
 	var b strings.Builder
@@ -161,6 +179,8 @@ func markup(t chat.Text) template.HTML {
 			fmt.Fprintf(&b, `<time datetime="%s">%s</time>`, s.At.UTC().Format(time.RFC3339), text)
 		case tag != "":
 			fmt.Fprintf(&b, "<%s>%s</%s>", tag, text, tag)
+		case s.Style == chat.StylePlain:
+			b.WriteString(linked(s.Text))
 		default:
 			b.WriteString(text)
 		}

@@ -88,6 +88,18 @@ func Rotate(degrees float64, about Point) Matrix {
 	return Translate(about.X, about.Y).Mul(turn).Mul(Translate(-about.X, -about.Y))
 }
 
+// Mirror turns over from left to right (x), from top to bottom (y), or both, about a point.
+func Mirror(x, y bool, about Point) Matrix {
+	over := Identity()
+	if x {
+		over.A = -1
+	}
+	if y {
+		over.D = -1
+	}
+	return Translate(about.X, about.Y).Mul(over).Mul(Translate(-about.X, -about.Y))
+}
+
 // Fit maps the box from onto the box to. A side of no length is only moved.
 func Fit(from, to Rect) Matrix {
 	x, y := 1.0, 1.0

@@ -209,6 +209,24 @@ func (s *Scene) turn(sh *Shape, by float64, about geom.Point) {
 	}
 }
 
+// mirror turns a shape over with all that it holds, along its own sides, which may be turned.
+func (s *Scene) mirror(sh *Shape, x, y bool) {
+	if !x && !y {
+		return
+	}
+	angle, c := sh.Rotation, sh.Box().Center()
+	m := geom.Rotate(angle, c).Mul(geom.Mirror(x, y, c)).Mul(geom.Rotate(-angle, c))
+	for _, one := range s.withAll(sh) {
+		s.edit(one)
+		at := m.Apply(one.Box().Center())
+		one.X, one.Y = tidy(at.X-one.Width/2), tidy(at.Y-one.Height/2)
+		one.FlipX, one.FlipY = one.FlipX != x, one.FlipY != y
+		if x != y { // a mirror turns the other way, two make a half turn
+			one.Rotation = turned(2*angle - one.Rotation)
+		}
+	}
+}
+
 // Rotate turns a shape further, about its own centre or another point.
 func (s *Scene) Rotate(id string, angle float64, center *geom.Point) (*Shape, error) {
 	sh, err := s.find("shapeId", id)

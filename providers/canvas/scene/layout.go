@@ -368,7 +368,7 @@ func (s *Scene) settle(b, c *Shape, box geom.Rect, fills layout.Pair[bool]) bool
 			c.Text.GrowType = "auto-height"
 		}
 	}
-	center := geom.Rotate(b.Rotation, b.Box().Center()).Apply(geom.Point{X: b.X + box.X + box.W/2, Y: b.Y + box.Y + box.H/2})
+	center := b.Turn().Apply(geom.Point{X: b.X + box.X + box.W/2, Y: b.Y + box.Y + box.H/2})
 	now := c.Box().Center()
 	s.shift(c, geom.Point{X: tidy(center.X - now.X), Y: tidy(center.Y - now.Y)})
 	if !resized || c.Type != Board {

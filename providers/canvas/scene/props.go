@@ -217,12 +217,11 @@ func (s *Scene) applyBox(sh *Shape, p Props) error {
 		}
 		*n.to = *n.v + n.plus
 	}
-	set(&sh.FlipX, p.FlipX)
-	set(&sh.FlipY, p.FlipY)
 	if sh.Type == Group && (sh.Width != was.W || sh.Height != was.H) {
 		s.stretch(sh, was, geom.Rect{X: was.X, Y: was.Y, W: sh.Width, H: sh.Height})
 	}
 	s.shift(sh, at.Sub(geom.Point{X: sh.X, Y: sh.Y}))
+	s.mirror(sh, p.FlipX != nil && *p.FlipX != sh.FlipX, p.FlipY != nil && *p.FlipY != sh.FlipY)
 	if p.Rotation != nil {
 		if err := check("rotation", *p.Rotation, -3600, 3600); err != nil {
 			return err

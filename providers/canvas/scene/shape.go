@@ -1,8 +1,8 @@
 // Package scene is a drawing as data, and what can be done with it: one core of operations for all tools that draw. It knows no
 // database, no fonts and no pixels.
 //
-// All coordinates are those of the page, whatever a shape's parent is. A shape's box is that before it is turned about its centre. Groups
-// and boards move and turn with all that they hold. Last drawn is on top.
+// All coordinates are those of the page, whatever a shape's parent is. A shape's box is that before it is mirrored and turned about its centre.
+// Groups and boards move, turn and are mirrored with all that they hold. Last drawn is on top.
 package scene
 
 import (
@@ -74,18 +74,8 @@ func (s *Shape) Box() geom.Rect { return geom.Rect{X: s.X, Y: s.Y, W: s.Width, H
 
 // Turn maps the shape from its box to where it is seen.
 func (s *Shape) Turn() geom.Matrix {
-	m := geom.Rotate(s.Rotation, s.Box().Center())
-	if !s.FlipX && !s.FlipY {
-		return m
-	}
-	x, y, c := 1.0, 1.0, s.Box().Center()
-	if s.FlipX {
-		x = -1
-	}
-	if s.FlipY {
-		y = -1
-	}
-	return m.Mul(geom.Translate(c.X, c.Y)).Mul(geom.Scale(x, y)).Mul(geom.Translate(-c.X, -c.Y))
+	c := s.Box().Center()
+	return geom.Rotate(s.Rotation, c).Mul(geom.Mirror(s.FlipX, s.FlipY, c))
 }
 
 // Blend is the blend mode, also where it is the normal one.

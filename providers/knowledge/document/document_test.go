@@ -96,8 +96,8 @@ func TestRead(t *testing.T) {
 		"notes/a.txt": {[]byte("\xEF\xBB\xBFPears.\r\n\r\n\r\nFigs."), document.Document{Title: "a", Sections: []document.Section{{Text: "Pears.\n\nFigs."}}}},
 		"a.docx": {docx(t, word), document.Document{Title: "All about fruit", Summary: "Ripe and not.", Sections: []document.Section{
 			{Heading: "Fruit", Level: 1, Text: "Pears ripen."}, {Heading: "Figs", Level: 2, Text: "In summer."}}}},
-		"a.PDF": {pdf("Pears ripen.", "Figs, too."), document.Document{Title: "a", Sections: []document.Section{
-			{Heading: "Page 1", Anchor: "page=1", Level: 2, Text: "Pears ripen."}, {Heading: "Page 2", Anchor: "page=2", Level: 2, Text: "Figs, too."}}}},
+		"a.PDF": {pdf("Pears ripen.", "", "Figs, too."), document.Document{Title: "a", Sections: []document.Section{
+			{Heading: "Page 1", Anchor: "page=1", Level: 2, Text: "Pears ripen."}, {Heading: "Page 3", Anchor: "page=3", Level: 2, Text: "Figs, too."}}}},
 	} {
 		got, err := document.Read(name, c.data)
 		if err != nil {
@@ -119,7 +119,7 @@ func TestWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	bomb := docx(t, "<w:document>"+strings.Repeat("<w:p><w:t>"+strings.Repeat("a", 1000)+"</w:t></w:p>", 9000)+"</w:document>")
 	for name, data := range map[string][]byte{
-		"a.exe": nil, "large.txt": make([]byte, document.MaxBytes+1), "binary.txt": []byte("a\x00\xff"), "no.docx": []byte("no zip"), "no.pdf": []byte("no PDF"), "cut.docx": docx(t, word[:400]), "bomb.docx": bomb,
+		"a.exe": nil, "large.txt": make([]byte, document.MaxBytes+1), "binary.txt": []byte("a\x00\xff"), "no.docx": []byte("no zip"), "no.pdf": []byte("no PDF"), "scan.pdf": pdf("", " "), "cut.docx": docx(t, word[:400]), "bomb.docx": bomb,
 		"nested.docx": docx(t, strings.Repeat("<a>", 1000)+strings.Repeat("</a>", 1000)),
 		"deep.html":   []byte(strings.Repeat("<div>", 100_000)), "long.html": []byte("<p>" + strings.Repeat("word ", 1_700_000)), "headings.html": []byte(strings.Repeat("<h1>a</h1>", 30_000)),
 	} {

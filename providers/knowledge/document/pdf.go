@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -31,10 +32,16 @@ func readPDF(data []byte) (Document, error) {
 		if err != nil {
 			return d, fmt.Errorf("page %d: %w", i+1, err)
 		}
+		if strings.TrimSpace(text) == "" {
+			continue // a picture, or empty
+		}
 		if size += len(text); size > maxText {
 			return d, fmt.Errorf("has more than %d bytes of text", maxText)
 		}
 		d.Sections = append(d.Sections, Section{Heading: "Page " + strconv.Itoa(i+1), Anchor: "page=" + strconv.Itoa(i+1), Level: 2, Text: text})
+	}
+	if len(d.Sections) == 0 {
+		return Document{}, errors.New("has no text: its pages are pictures or empty; a program for scans (OCR) puts text behind them")
 	}
 	return d, nil
 }

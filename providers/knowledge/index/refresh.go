@@ -28,7 +28,7 @@ const form = 2
 // Change says what a refresh did.
 type Change struct {
 	Written, Removed, Kept int      // documents
-	Problems               []string // of documents that could not be read
+	Problems               []string // of all documents that can't be read, by their paths
 }
 
 // Changed reports whether there was anything new.
@@ -120,6 +120,10 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 	if err != nil {
 		return err
 	}
+	rows, _ = r.Pool.Query(ctx, `SELECT problem FROM knowledge_documents WHERE source_id = $1 AND problem <> '' ORDER BY path`, r.source.ID)
+	if r.done.Problems, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return err
+	}
 	return r.warm(ctx, now)
 }
 
@@ -185,7 +189,6 @@ func (r *refresh) take(ctx context.Context, item Item) error {
 			return ctx.Err()
 		}
 		w.problem = err.Error()
-		r.done.Problems = append(r.done.Problems, w.problem)
 	}
 	r.pending = append(r.pending, w)
 	r.chunks += len(d.Chunks)

@@ -1,7 +1,7 @@
 // The plugin: it does in Penpot what the house asks for. Each request is one step that can be undone there.
 "use strict";
 
-penpot.ui.open("Signalbox", "/penpot/ui.html", { width: 320, height: 220 });
+penpot.ui.open("Signalbox", "/penpot/ui.html", { width: 320, height: 260 });
 
 const creators = {
   rectangle: () => penpot.createRectangle(),
@@ -95,6 +95,13 @@ function dress(shape, s, pictures) {
     shape.fontStyle = s.fontStyle;
     shape.align = s.align;
   }
+  // It is new and not turned over: Penpot turns over whatever is assigned, along the sides of the page, so before the shape is turned.
+  if (s.flipX) {
+    shape.flipX = true;
+  }
+  if (s.flipY) {
+    shape.flipY = true;
+  }
   if (s.rotation) {
     shape.rotate(s.rotation);
   }
@@ -186,8 +193,8 @@ function layoutOf(s) {
 }
 
 const view = (s) => ({
-  id: s.id, type: s.type, name: s.name, x: s.x, y: s.y, width: s.width, height: s.height, rotation: s.rotation, opacity: s.opacity,
-  parent: s.parent ? s.parent.id : null, fills: fillsOf(s), strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily, layout: layoutOf(s),
+  id: s.id, type: s.type, name: s.name, x: s.x, y: s.y, width: s.width, height: s.height, rotation: s.rotation, flipX: s.flipX, flipY: s.flipY,
+  opacity: s.opacity, parent: s.parent ? s.parent.id : null, fills: fillsOf(s), strokes: s.strokes, characters: s.characters, d: s.d, fontSize: s.fontSize, fontFamily: s.fontFamily, layout: layoutOf(s),
 });
 
 function tree(shape, list) {

@@ -158,6 +158,7 @@ function form(s) {
     const of = s ?? byId.get([...chosen][0]);
     if (!of) continue;
     const laid = of.layout?.flex ?? of.layout?.grid;
+    if (input.name === "color") input.closest("label").hidden = s?.type === "group"; // what it holds has colours
     if (input.name === "gap" || input.name === "padding") input.closest("label").hidden ||= !laid;
     if (input.name === "layout") input.value = of.layout?.flex ? of.layout.flex.dir ?? "row" : laid ? "grid" : "none";
     else if (input.name === "gap") input.value = laid?.rowGap ?? 0;

@@ -1,6 +1,7 @@
 // Penpot's own runtime of plugins around a strict stand-in for what Penpot gives it: widths and heights are read only, numbers of texts are strings,
 // colours are in capitals, pictures of fills were uploaded, and a wrong value is an exception while throwValidationErrors is set. appendChild puts a
-// shape below the others unless naturalChildOrdering is set. What the runtime freezes are only the faces of objects, as in Penpot.
+// shape below the others unless naturalChildOrdering is set, and each value of flipX and flipY turns a shape over along the page's sides. What the
+// runtime freezes are only the faces of objects, as in Penpot.
 import { initPluginsRuntime } from "@penpot/plugins-runtime";
 
 const flags = { naturalChildOrdering: false, throwValidationErrors: false };
@@ -11,11 +12,11 @@ function refuse(what) {
   if (flags.throwValidationErrors) throw new Error("value is not valid: " + what);
 }
 
-// face shows an object to plugins. set is asked before a member is changed.
+// face shows an object to plugins. set is asked before a member is changed, and may give what it becomes.
 function face(own, set) {
   return new Proxy({}, {
     get: (_, key) => key === "fills" ? own.fills && own.fills.map(fillOf) : own[key],
-    set: (_, key, v) => { set(key, v); own[key] = v; return true; },
+    set: (_, key, v) => { own[key] = set(key, v) ?? v; return true; },
   });
 }
 
@@ -44,7 +45,7 @@ const childWords = { absolute: "boolean", zIndex: "number", horizontalSizing: si
 const cellWords = { ...numbersOf("row", "column", "rowSpan", "columnSpan"), areaName: "string", position: ["auto", "manual", "area"] };
 
 const readOnly = ["width", "height", "id", "type", "parent", "children"];
-const numbers = ["x", "y", "opacity", "borderRadius"], texts = ["fontSize", "fontWeight", "lineHeight", "letterSpacing"];
+const numbers = ["x", "y", "opacity", "borderRadius"], texts = ["fontSize", "fontWeight", "lineHeight", "letterSpacing"], flips = ["flipX", "flipY"];
 
 function checkFill(fill) {
   if (fill.fillColor && !/^#[0-9A-F]{6}$/.test(fill.fillColor)) refuse("fills");
@@ -53,18 +54,23 @@ function checkFill(fill) {
 }
 
 function shape(type) {
-  const own = { id: "p" + ++made, type, children: [], parent: null, width: 100, height: 100, fills: [] };
+  const own = { id: "p" + ++made, type, children: [], parent: null, width: 100, height: 100, rotation: 0, flipX: false, flipY: false, fills: [] };
   const self = face(own, (key, v) => {
     if (readOnly.includes(key)) refuse(key + " is read only");
     if (numbers.includes(key) && !Number.isFinite(v)) refuse(key);
     if (texts.includes(key) && typeof v !== "string") refuse(key);
     if (key === "fills") v.forEach(checkFill);
     if (key === "opacity" && (v < 0 || v > 1)) refuse(key);
+    if (flips.includes(key)) {
+      if (typeof v !== "boolean") refuse(key);
+      own.rotation = (360 - own.rotation) % 360;
+      return !own[key];
+    }
     if (type !== "board" && ["clipContent", "horizontalSizing", "verticalSizing"].includes(key)) refuse(key);
   });
   own.self = own; // of a shape, by its face
   own.resize = (w, h) => { if (!(w > 0 && h > 0)) refuse("size"); own.width = w; own.height = h; };
-  own.rotate = (angle) => { own.rotation = angle; };
+  own.rotate = (angle) => { own.rotation = (own.rotation + angle) % 360; };
   const put = (child, first) => {
     const its = child.self;
     if (its.parent) its.parent.self.children = its.parent.children.filter((c) => c !== child);
