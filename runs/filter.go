@@ -10,7 +10,7 @@ type Filter struct {
 	ToolID      string
 	Status      Status
 	Platform    string
-	Undelivered bool // over, meant to be delivered, and not delivered yet
+	Undelivered bool // over, meant to be delivered, and could be delivered neither at once nor since
 	// Text is part of the tool's id or of the error, or the beginning or the end of the run's or the account's id, from eight characters on;
 	// case does not matter; at most 200 bytes.
 	Text   string
