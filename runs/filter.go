@@ -11,7 +11,7 @@ type Filter struct {
 	Status      Status
 	Open        bool // not over yet: asked state by state, a run that goes from one to the next meanwhile would be missed
 	Platform    string
-	Undelivered bool // over, meant to be delivered, and not delivered yet
+	Undelivered bool // over, meant to be delivered, and could be delivered neither at once nor since
 	// Text is part of the tool's id or of the error, or the beginning or the end of the run's or the account's id, from eight characters on;
 	// case does not matter; at most 200 bytes.
 	Text   string

@@ -113,7 +113,8 @@ func (q Query) where() (string, []any) {
 		add("g.tool_id = $", store.Storable(q.ToolID))
 	}
 	if q.Text != "" {
-		add("g.words @@ gallery_query($)", store.Storable(q.Text))
+		// The longest words are rare and find; looking up the others would take longer than to sift what is found.
+		add("g.words @@ gallery_sought($, true) AND (g.words @@ gallery_sought($, false)) IS NOT FALSE", store.Storable(q.Text))
 	}
 	if !q.Day.IsZero() {
 		add("g.run_id >= $::uuid", store.FirstID(q.Day))

@@ -109,6 +109,7 @@ func TestList(t *testing.T) {
 	w.expect(t, gallery.Query{Day: day.AddDate(0, 0, 1)}, dream+".0")
 	for text, want := range map[string][]string{
 		"bicycle": {cat + ".0", bike + ".1", bike + ".2"}, "bicycle  RED": {bike + ".1", bike + ".2"}, "kreuz": {bike + ".1", bike + ".2"}, "кошка": {cat + ".0"},
+		"a bicycle": {cat + ".0", bike + ".1", bike + ".2"}, "bicy re": {bike + ".1", bike + ".2"}, "on a bicycle": {cat + ".0"}, "bicycle x": nil, "doghouse a": nil,
 		"猫": {dream + ".0"}, "红猫": {dream + ".0"}, "dog": nil, "77": nil, "film": {cat + ".0"}, "it's \\ ' & !": nil,
 	} {
 		w.expect(t, gallery.Query{Text: text}, want...)
@@ -230,7 +231,7 @@ func BenchmarkList(b *testing.B) {
 	middle := gallery.ResultRef{RunID: store.FirstID(half)}
 	for name, q := range map[string]gallery.Query{
 		"newest": {}, "from the middle": {Before: &middle}, "tool": {ToolID: "tool4"}, "tool of nothing": {ToolID: "none"}, "day": {Day: half.UTC().Truncate(24 * time.Hour)}, "favorites": {Favorites: true}, "rated": {Rating: 3},
-		"a frequent word": {Text: "picture"}, "a word of a seventh": {Text: "colour3"}, "a rare word": {Text: "thing77777"}, "a beginning": {Text: "thing77"}, "no word": {Text: "nowhere"}, "rare and frequent": {Text: "picture thing12345"},
+		"a frequent word": {Text: "picture"}, "a word of a seventh": {Text: "colour3"}, "a rare word": {Text: "thing77777"}, "a beginning": {Text: "thing77"}, "no word": {Text: "nowhere"}, "rare and frequent": {Text: "picture thing12345"}, "rare and a letter": {Text: "t thing12345"},
 		"a rare word of a tool": {Text: "thing77777", ToolID: "tool4"}, "a rare rating": {Text: "picture", Rating: 3},
 	} {
 		b.Run(name, func(b *testing.B) {

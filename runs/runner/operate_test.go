@@ -79,6 +79,12 @@ func TestOperators(t *testing.T) {
 			{"older than that", runs.Filter{Text: "sing", Before: good.ID}, []string{bad.ID}},
 			{"one of two", runs.Filter{Text: "sing", Limit: 1}, []string{good.ID}},
 			{"what is not over", runs.Filter{Status: runs.StatusQueued}, nil},
+			{"a platform", runs.Filter{Platform: "post"}, []string{good.ID, bad.ID}},
+			{"a platform, one of two", runs.Filter{Platform: "post", Limit: 1}, []string{good.ID}},
+			{"a platform and a state", runs.Filter{Platform: "post", Status: runs.StatusSucceeded}, []string{good.ID}},
+			{"a platform and a text", runs.Filter{Platform: "post", Text: "swearing"}, []string{bad.ID}},
+			{"a platform without runs", runs.Filter{Platform: "nowhere"}, nil},
+			{"what could not be delivered", runs.Filter{Undelivered: true}, nil},
 			{"a tool and a state", runs.Filter{ToolID: bad.Tool.ToolID, Status: runs.StatusFailed, AccountID: user}, []string{bad.ID}},
 		} {
 			got, err := h.List(ctx, c.f)

@@ -31,7 +31,9 @@ const (
 // Conditions that say in the words of an index what they are about, so that it is used.
 const (
 	open         = `r.ended_at IS NULL`
-	unsuccessful = `r.ended_at IS NOT NULL AND r.status <> 'succeeded'`
+	over         = `r.ended_at IS NOT NULL`
+	unsuccessful = over + ` AND r.status <> 'succeeded'`
+	undelivered  = `r.deliverable AND ` + over + ` AND r.claimed_by IS NULL AND r.delivered_at IS NULL`
 	errorText    = `lower(coalesce(r.error ->> 'code', '') || ' ' || coalesce(r.error ->> 'message', ''))`
 )
 
@@ -56,15 +58,17 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 	}
 	l.narrow(f)
 	text := strings.ToLower(cleanSearch(f.Text))
-	// The plan depends on how frequent a state or a text is, so it is made anew each time.
+	// The plan depends on how frequent a state, a platform or a text is, so it is made anew each time.
 	planned := func(statement string) ([]Record, error) {
 		return s.Query(ctx, statement, append([]any{pgx.QueryExecModeCacheDescribe}, l.args...)...)
 	}
 	switch {
-	case text == "" && f.Status == "" && !f.Open:
-		return s.Query(ctx, l.newest(""), l.args...)
-	case text == "":
+	case text == "" && (f.Status != "" || f.Open):
 		return planned(l.newest(""))
+	case text == "" && f.Platform != "":
+		return planned(l.anyOf(l.find(over), l.find(open)))
+	case text == "":
+		return s.Query(ctx, l.newest(""), l.args...)
 	}
 	tools, err := s.toolsCalled(ctx, text)
 	if err != nil {
@@ -74,7 +78,7 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return planned(`WHERE r.id IN (` + l.containing(text, tools, failed) + `) ORDER BY r.id DESC LIMIT ` + strconv.Itoa(l.limit))
+	return planned(l.anyOf(l.containing(text, tools, failed)...))
 }
 
 // toolsCalled lists tools that runs were accepted with and whose ids contain a text, at most one more than someTools.
@@ -125,7 +129,9 @@ func (l *listing) narrow(f runs.Filter) {
 	equal("r.tool_id =", f.ToolID)
 	equal("r.status =", string(f.Status))
 	switch {
-	case f.Status == "" || f.Status == runs.StatusSucceeded:
+	case f.Status == "":
+	case f.Status == runs.StatusSucceeded:
+		l.where = append(l.where, over)
 	case f.Status.Final():
 		l.where = append(l.where, unsuccessful)
 	default:
@@ -143,7 +149,7 @@ func (l *listing) narrow(f runs.Filter) {
 		equal("r.id <", FirstID(f.Until))
 	}
 	if f.Undelivered {
-		l.where = append(l.where, "r.deliverable AND r.ended_at IS NOT NULL AND r.delivered_at IS NULL")
+		l.where = append(l.where, undelivered)
 	}
 }
 
@@ -159,34 +165,44 @@ func (l *listing) newest(condition string) string {
 	return `WHERE ` + strings.Join(where, " AND ") + ` ORDER BY r.id DESC LIMIT ` + strconv.Itoa(l.limit)
 }
 
-// containing is a statement that gives the ids of runs that contain a text, the newest of each way to contain it: each has its own index, and
-// one statement with all of them in one condition would use none. Where those that failed lately fill the page, no others are looked for.
-func (l *listing) containing(text string, tools, failed []string) string {
+// find is a statement that gives the ids of the newest runs of which all that was asked and a condition hold.
+func (l *listing) find(condition string) string {
+	return `SELECT r.id FROM runs r ` + l.newest(condition)
+}
+
+// anyOf is the end of a statement: the newest of the runs that statements give the ids of. Each of them has its own index, and one with all of
+// their conditions would use none.
+func (l *listing) anyOf(ways ...string) string {
+	return `WHERE r.id IN ((` + strings.Join(ways, `) UNION (`) + `)) ORDER BY r.id DESC LIMIT ` + strconv.Itoa(l.limit)
+}
+
+// containing are statements that give the ids of runs that contain a text, the newest of each way to contain it. Where those that failed lately
+// fill the page, no others are looked for.
+func (l *listing) containing(text string, tools, failed []string) []string {
 	place := l.arg(text)
-	find := func(condition string) string { return `SELECT r.id FROM runs r ` + l.newest(condition) }
 	withError := failedWith(text, place)
 	if len(failed) == l.limit {
 		withError = hasError(place) + ` AND r.id = ANY (` + l.arg(failed) + `::uuid[])`
 	}
-	ways := []string{find(withError)}
+	ways := []string{l.find(withError)}
 	if len(tools) > someTools {
-		ways = append(ways, find(`strpos(lower(r.tool_id), `+place+`) > 0`))
+		ways = append(ways, l.find(`strpos(lower(r.tool_id), `+place+`) > 0`))
 	} else if len(tools) > 0 {
-		ways = append(ways, `SELECT r.id FROM unnest(`+l.arg(tools)+`::text[]) t (id), LATERAL (`+find(`r.tool_id = t.id`)+`) r`)
+		ways = append(ways, `SELECT r.id FROM unnest(`+l.arg(tools)+`::text[]) t (id), LATERAL (`+l.find(`r.tool_id = t.id`)+`) r`)
 	}
 	if partOfID.MatchString(text) {
 		end := ` = right(` + place + `, ` + strconv.Itoa(shortID) + `) AND `
 		endOf := func(id string) string {
 			return `right(` + id + `::text, ` + strconv.Itoa(shortID) + `)` + end + id + `::text LIKE '%' || ` + place
 		}
-		ways = append(ways, find(endOf("r.id")+` AND r.ended_at IS NOT NULL`), find(endOf("r.id")+` AND `+open))
-		ways = append(ways, `SELECT r.id FROM users u, LATERAL (`+find(`r.account_id = u.id`)+`) r WHERE `+endOf("u.id"))
+		ways = append(ways, l.find(endOf("r.id")+` AND `+over), l.find(endOf("r.id")+` AND `+open))
+		ways = append(ways, `SELECT r.id FROM users u, LATERAL (`+l.find(`r.account_id = u.id`)+`) r WHERE `+endOf("u.id"))
 		if from, to, ok := idsFrom(text); ok {
 			between := ` BETWEEN ` + l.arg(from) + `::uuid AND ` + l.arg(to) + `::uuid`
-			ways = append(ways, find(`r.id`+between), find(`r.account_id`+between))
+			ways = append(ways, l.find(`r.id`+between), l.find(`r.account_id`+between))
 		}
 	}
-	return `(` + strings.Join(ways, `) UNION (`) + `)`
+	return ways
 }
 
 // failedWith is the condition that a run failed with an error that contains a text, which is an argument already.

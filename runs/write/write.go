@@ -122,9 +122,9 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 }
 
 // markSQL marks runs as delivered; see endSQL for how it finds them. One that moved in between was changed by its owner
-// or an operator: it is looked for again.
+// or an operator: it is looked for again. What is without a claim by then was not delivered at once, and leaves the index of those.
 const markSQL = `
-	UPDATE runs r SET delivered_at = $2 FROM (SELECT unnest($1::text[]) AS id) d
+	UPDATE runs r SET delivered_at = $2, claimed_by = coalesce(r.claimed_by, $3) FROM (SELECT unnest($1::text[]) AS id) d
 		CROSS JOIN LATERAL (SELECT ctid AS place FROM runs WHERE id = d.id::uuid LIMIT 1) f
 	WHERE r.ctid = f.place AND CASE WHEN f.place IS NOT NULL THEN r.ended_at IS NOT NULL AND r.delivered_at IS NULL END`
 
@@ -139,14 +139,14 @@ func (s *Writer) flushMarks(ctx context.Context, runIDs []*string) error {
 	var marked int64
 	batch := &pgx.Batch{}
 	batch.Queue(keyByKey)
-	batch.Queue(markSQL, ids, s.Now()).Exec(func(tag pgconn.CommandTag) error {
+	batch.Queue(markSQL, ids, s.Now(), s.Instance).Exec(func(tag pgconn.CommandTag) error {
 		marked = tag.RowsAffected()
 		return nil
 	})
 	err := send(ctx, s.Config.Pool, batch)
 	if err == nil && marked < int64(len(ids)) {
 		_, err = s.Config.Pool.Exec(ctx, `
-			UPDATE runs SET delivered_at = $2 WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.Now())
+			UPDATE runs SET delivered_at = $2, claimed_by = coalesce(claimed_by, $3) WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.Now(), s.Instance)
 	}
 	if err != nil {
 		return fmt.Errorf("mark deliveries: %w", err)

@@ -71,6 +71,7 @@ func reads() []read {
 		{"gallery of the busiest, a common word", wall(gallery.Query{Text: "word1"}, busiest)},
 		{"gallery of the busiest, a rare word", wall(gallery.Query{Text: "word999"}, busiest)},
 		{"gallery of the busiest, two words", wall(gallery.Query{Text: "word12 word777"}, busiest)},
+		{"gallery of the busiest, a letter and a word", wall(gallery.Query{Text: "w word777"}, busiest)},
 		{"gallery of somebody, a common word", wall(gallery.Query{Text: "word1"}, quiet)},
 		{"gallery of the busiest, one tool", wall(gallery.Query{ToolID: toolID(7)}, busiest)},
 		{"gallery of the busiest, favorites", wall(gallery.Query{Favorites: true}, busiest)},
