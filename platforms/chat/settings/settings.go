@@ -1,4 +1,4 @@
-package menus
+package settings
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// SettingsCommand shows the settings of a tool, or the tools to choose from. Options after the tool's name are kept first.
-func SettingsCommand(ctx context.Context, t *turn.Turn) error {
+// Command shows the settings of a tool, or the tools to choose from. Options after the tool's name are kept first.
+func Command(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		return settingsTools(ctx, t)
 	}
-	tool, typed, ok := findWithOptions(t, words)
+	tool, typed, ok := t.FindToolIn(words)
 	if ok && typed != "" {
 		if hint, err := setTyped(ctx, t, tool, typed); hint != nil || err != nil {
 			return start.HintOr(ctx, t.Aside(), hint, err)

@@ -1,4 +1,4 @@
-package menus
+package settings
 
 import (
 	"context"
@@ -52,8 +52,8 @@ func PressAllFields(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return openSettingsForm(ctx, t, k, tool, fields...)
 }
 
-// SettingsFilled takes the values of a form into the settings; an empty one takes the default back.
-func SettingsFilled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+// Filled takes the values of a form into the settings; an empty one takes the default back.
+func Filled(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	tool, ok := t.Tools.Resolve(k.State.View.Tool)
 	if !ok {
 		return t.Alert(ctx, "tool.gone")

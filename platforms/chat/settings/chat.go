@@ -1,4 +1,4 @@
-package menus
+package settings
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// ChatSettingsCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
+// ChatCommand lets those who run a chat set what holds for all in it: which tools there are, whether what is for
 // adults is shown, who is kept out; with a tool named, that tool's settings.
-func ChatSettingsCommand(ctx context.Context, t *turn.Turn) error {
+func ChatCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
 	if words == "" {
 		m, err := chatSettingsMessage(ctx, t, t.Keyboard(store.KeyboardState{View: store.SettingsView{Place: t.ChatPlace()}}))
@@ -138,8 +138,8 @@ func onChatSettings(ctx context.Context, t *turn.Turn, k store.Keyboard, do func
 	return err
 }
 
-// PressChatSettingsPage turns to a page of the tools of a chat's settings.
-func PressChatSettingsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
+// PressChatPage turns to a page of the tools of a chat's settings.
+func PressChatPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) error {
 	k.State.View.Fields = page
 	return onChatSettings(ctx, t, k, func(users.Place) error { return nil })
 }

@@ -1,4 +1,4 @@
-package menus
+package settings
 
 import (
 	"context"
@@ -89,8 +89,8 @@ func askSetting(ctx context.Context, t *turn.Turn, k store.Keyboard, view store.
 	return t.Services.Store.Prompts.Open(ctx, p, t.Services.AnswerWait)
 }
 
-// SettingAnswered takes a message as the value of a setting.
-func SettingAnswered(ctx context.Context, t *turn.Turn, p store.Prompt) error {
+// Answered takes a message as the value of a setting.
+func Answered(ctx context.Context, t *turn.Turn, p store.Prompt) error {
 	view := *p.State.View
 	tool, ok := t.Tools.Resolve(view.Tool)
 	if !ok {
