@@ -19,6 +19,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -96,7 +97,7 @@ func resultFlow(t *testing.T, ui string) string {
 // world is a fleet of servers with a loader and a provider.
 type world struct {
 	fleet    *comfy.Fleet
-	loader   *comfy.Workflows
+	loader   *loader.Workflows
 	provider *comfy.Provider
 	store    *registrytest.Specs
 	tools    map[string]registry.Tool
@@ -129,7 +130,7 @@ func worldOf(t *testing.T, fleet *comfy.Fleet, source fs.FS) *world {
 			t.Fatalf("engine %s is down: %s", s.Name, s.Error)
 		}
 	}
-	w.loader = comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store, Rate: "0.000337"})
+	w.loader = loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store, Rate: "0.000337"})
 	w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader, ReconcileEvery: 100 * time.Millisecond})
 	w.load(t)
 	return w

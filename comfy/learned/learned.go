@@ -1,4 +1,5 @@
-package comfy
+// Package learned keeps what runs on engines have shown: how long the nodes of a tool take, and what output nodes give that nobody knows.
+package learned
 
 import (
 	"context"
@@ -14,9 +15,8 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 )
 
-// Learned keeps what runs have shown: how long the nodes of a tool take, and what output nodes give that nobody knows. It
-// is safe for concurrent use.
-type Learned struct {
+// Store keeps it. It is safe for concurrent use.
+type Store struct {
 	pool    *pgxpool.Pool
 	log     *slog.Logger
 	changed func()
@@ -26,29 +26,29 @@ type Learned struct {
 	kinds map[string]string             // by class; nil: not read yet
 }
 
-// maxLearnedTools bounds the tools whose times are kept in memory.
-const maxLearnedTools = 1000
+// maxTools bounds the tools whose times are kept in memory.
+const maxTools = 1000
 
-// learnedWait bounds each question to the database: progress and tools go on without an answer.
-const learnedWait = 3 * time.Second
+// wait bounds each question to the database: progress and tools go on without an answer.
+const wait = 3 * time.Second
 
-// NewLearned keeps it in Postgres; without a pool it is forgotten with the process. changed is called when the definitions of
+// New keeps it in Postgres; without a pool it is forgotten with the process. changed is called when the definitions of
 // tools have become others by it, and may be nil.
-func NewLearned(pool *pgxpool.Pool, log *slog.Logger, changed func()) *Learned {
-	return &Learned{pool: pool, log: log, changed: changed, times: map[string]map[string]float64{}}
+func New(pool *pgxpool.Pool, log *slog.Logger, changed func()) *Store {
+	return &Store{pool: pool, log: log, changed: changed, times: map[string]map[string]float64{}}
 }
 
 // nodeKey names a node for good: a number that another class has now is another node.
-func nodeKey(pl plan, id string) string { return id + " " + pl.Classes[id] }
+func nodeKey(id, class string) string { return id + " " + class }
 
-// usual gives the seconds that the nodes of a plan usually take, by their ids, or nil where no run was seen.
-func (l *Learned) usual(ctx context.Context, pl plan) map[string]float64 {
+// Usual gives the seconds that nodes of a tool usually take, by their ids, or nil where no run was seen. classes are those of the nodes.
+func (l *Store) Usual(ctx context.Context, tool string, classes map[string]string) map[string]float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known := l.timesOf(ctx, pl.Tool)
+	known := l.timesOf(ctx, tool)
 	var usual map[string]float64
-	for id := range pl.Titles {
-		if seconds, ok := known[nodeKey(pl, id)]; ok {
+	for id, class := range classes {
+		if seconds, ok := known[nodeKey(id, class)]; ok {
 			if usual == nil {
 				usual = map[string]float64{}
 			}
@@ -59,27 +59,27 @@ func (l *Learned) usual(ctx context.Context, pl plan) map[string]float64 {
 }
 
 // timesOf is called with mu held.
-func (l *Learned) timesOf(ctx context.Context, tool string) map[string]float64 {
+func (l *Store) timesOf(ctx context.Context, tool string) map[string]float64 {
 	if known, ok := l.times[tool]; ok || tool == "" {
 		return known
 	}
 	known := map[string]float64{}
 	if l.pool != nil {
-		ctx, cancel := context.WithTimeout(ctx, learnedWait)
+		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		if err := l.readPairs(ctx, `SELECT node, seconds FROM comfy_node_times WHERE tool_id = $1`, func(node string, seconds float64) { known[node] = seconds }, tool); err != nil {
 			l.log.WarnContext(ctx, "how long nodes take is not known", "tool", tool, "error", err)
 			return nil
 		}
 	}
-	if len(l.times) >= maxLearnedTools {
+	if len(l.times) >= maxTools {
 		clear(l.times)
 	}
 	l.times[tool] = known
 	return known
 }
 
-func (l *Learned) readPairs(ctx context.Context, sql string, take func(string, float64), args ...any) error {
+func (l *Store) readPairs(ctx context.Context, sql string, take func(string, float64), args ...any) error {
 	rows, err := l.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func (l *Learned) readPairs(ctx context.Context, sql string, take func(string, f
 // recent is how much the latest run counts.
 const recent = 0.4
 
-// took takes the times of a run. Only what changes the picture is written.
-func (l *Learned) took(ctx context.Context, pl plan, timings map[string]time.Duration) {
-	if pl.Tool == "" {
+// Took takes the times of a run. Only what changes the picture is written.
+func (l *Store) Took(ctx context.Context, tool string, classes map[string]string, timings map[string]time.Duration) {
+	if tool == "" {
 		return
 	}
 	l.mu.Lock()
-	known := l.timesOf(ctx, pl.Tool)
+	known := l.timesOf(ctx, tool)
 	if known == nil {
 		l.mu.Unlock()
 		return
@@ -113,10 +113,10 @@ func (l *Learned) took(ctx context.Context, pl plan, timings map[string]time.Dur
 	var nodes []string
 	var seconds []float64
 	for id, d := range timings {
-		if pl.Classes[id] == "" {
+		if classes[id] == "" {
 			continue
 		}
-		key, now := nodeKey(pl, id), d.Seconds()
+		key, now := nodeKey(id, classes[id]), d.Seconds()
 		before, seen := known[key]
 		if seen {
 			now = before + recent*(now-before)
@@ -130,30 +130,30 @@ func (l *Learned) took(ctx context.Context, pl plan, timings map[string]time.Dur
 	if l.pool == nil || len(nodes) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnedWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 	defer cancel()
 	if _, err := l.pool.Exec(ctx, `
 		INSERT INTO comfy_node_times (tool_id, node, seconds) SELECT $1, * FROM unnest($2::text[], $3::float8[])
-		ON CONFLICT (tool_id, node) DO UPDATE SET seconds = excluded.seconds`, pl.Tool, nodes, seconds); err != nil {
-		l.log.WarnContext(ctx, "how long nodes took is forgotten at the next start", "tool", pl.Tool, "error", err)
+		ON CONFLICT (tool_id, node) DO UPDATE SET seconds = excluded.seconds`, tool, nodes, seconds); err != nil {
+		l.log.WarnContext(ctx, "how long nodes took is forgotten at the next start", "tool", tool, "error", err)
 	}
 }
 
-// returned tells what classes gave that nobody knows: image, video, audio, text or file.
-func (l *Learned) returned(ctx context.Context) map[string]string {
+// Returned tells what classes gave that nobody knows: image, video, audio, text or file.
+func (l *Store) Returned(ctx context.Context) map[string]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.kindsOf(ctx))
 }
 
 // kindsOf is called with mu held.
-func (l *Learned) kindsOf(ctx context.Context) map[string]string {
+func (l *Store) kindsOf(ctx context.Context) map[string]string {
 	if l.kinds != nil {
 		return l.kinds
 	}
 	kinds := map[string]string{}
 	if l.pool != nil {
-		ctx, cancel := context.WithTimeout(ctx, learnedWait)
+		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		rows, err := l.pool.Query(ctx, `SELECT class, kind FROM comfy_output_kinds`)
 		for err == nil && rows.Next() {
@@ -174,8 +174,8 @@ func (l *Learned) kindsOf(ctx context.Context) map[string]string {
 	return kinds
 }
 
-// gave takes what an output node gave, if nobody knows its class.
-func (l *Learned) gave(ctx context.Context, class string, results []api.NodeOutput) {
+// Gave takes what an output node gave, if nobody knows its class.
+func (l *Store) Gave(ctx context.Context, class string, results []api.NodeOutput) {
 	if class == "" || len(results) == 0 || graph.OutputKind(class) != "" {
 		return
 	}
@@ -194,7 +194,7 @@ func (l *Learned) gave(ctx context.Context, class string, results []api.NodeOutp
 		return
 	}
 	if l.pool != nil {
-		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnedWait)
+		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 		defer cancel()
 		if _, err := l.pool.Exec(writing, `INSERT INTO comfy_output_kinds (class, kind) VALUES ($1, $2) ON CONFLICT (class) DO UPDATE SET kind = excluded.kind`, class, kind); err != nil {
 			l.log.WarnContext(ctx, "what a node gave is forgotten at the next start", "class", class, "error", err)

@@ -1,4 +1,4 @@
-package comfy
+package needs
 
 import (
 	"slices"
@@ -37,16 +37,16 @@ func TestMissing(t *testing.T) {
 		"a plain text":                  {`"ckpt_name": ["STRING", {}]`, nil},
 		"offered in a branch of a node": {`"mode": ["COMFY_DYNAMICCOMBO_V3", {"options": [{"key": "one", "inputs": {"required": {"ckpt_name": ["COMBO", {"options": ["sd/a.safetensors"]}]}}}]}]`, nil},
 	} {
-		if got := missing(info(c.loader), need); !slices.Equal(got, c.lacks) {
+		if got := Missing(info(c.loader), need); !slices.Equal(got, c.lacks) {
 			t.Errorf("%s: lacks %q, expected %q", name, got, c.lacks)
 		}
 	}
 	need.Classes = []string{"KSampler", "Gone"}
-	if got := missing(info(`"ckpt_name": [[], {}]`), need); !slices.Contains(got, "the node Gone") {
+	if got := Missing(info(`"ckpt_name": [[], {}]`), need); !slices.Contains(got, "the node Gone") {
 		t.Errorf("lacks %q", got)
 	}
 	prompt := graph.Prompt{{ID: "1", Class: "Loader", Inputs: graph.Inputs{{Name: "ckpt_name", Value: "sd/a.safetensors"}, {Name: "x", Value: "a/b"}}}}
-	spell(info(`"ckpt_name": [["sd\\a.safetensors"], {}]`), prompt)
+	Spell(info(`"ckpt_name": [["sd\\a.safetensors"], {}]`), prompt)
 	if v, _ := prompt[0].Inputs.Get("ckpt_name"); v != `sd\a.safetensors` {
 		t.Errorf("the prompt says %v, the server would not know it", v)
 	}

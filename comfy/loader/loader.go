@@ -1,4 +1,4 @@
-package comfy
+package loader
 
 import (
 	"context"
@@ -18,24 +18,29 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/learned"
 	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// templateKey is the member of a tool's metadata that names its template by content.
-const templateKey = "template"
+// TemplateKey is the member of a tool's metadata that names its template by content.
+const TemplateKey = "template"
+
+// Service is the service name of all tools made from ComfyUI workflows.
+const Service = "comfyui"
 
 // maxWorkflowFile bounds one file; the largest seen in the wild has 2 MB.
 const maxWorkflowFile = 16 << 20
 
-// WorkflowsConfig configures a Workflows loader. Fleet, Store and at least one of the sources are required.
-type WorkflowsConfig struct {
+// Config configures Workflows. Engines, Store and at least one of the sources are required.
+type Config struct {
 	// Sources are read in order; a file of a later one replaces one of the same name in an earlier one.
 	// A source whose root does not exist is empty.
 	Sources []fs.FS
-	Fleet   *Fleet
+	Engines Engines
 	Store   registry.SpecStore // of the templates
 	Rate    json.Number        // US dollars for a second of engine time
 	// ByMachine bills at the rate of the GPU that ran, and takes Rate only for one that has none. Without
@@ -44,18 +49,34 @@ type WorkflowsConfig struct {
 	// Loras are what is known of LoRAs, by file name.
 	Loras map[string]loras.Lora
 	// Learned keeps what runs have shown of the workflows; nil: until the process ends.
-	Learned *Learned
+	Learned *learned.Store
 	Logger  *slog.Logger
 }
 
-// Workflows is the Loader that makes tools of workflow files, and the keeper of the templates by which a
-// Provider runs them. It is safe for concurrent use.
+// Engines say what the servers have that run the tools.
+type Engines interface {
+	// Declarations gives the node declarations of the engine that comes nearest to having what need asks for, with what it lacks. An
+	// engine that is kept for others than the tool lacks something; "" is a tool that none is kept from.
+	Declarations(tool string, need workflow.Requirements) Declarations
+	// LoraWords are those by which a LoRA is triggered, as its file says; "" where that is not known.
+	LoraWords(file string) string
+}
+
+// Declarations are what one engine has.
+type Declarations struct {
+	Info    *graph.ObjectInfo // nil while no engine has ever answered
+	Hash    string            // of the content
+	Missing []string          // what was asked for and is not there
+}
+
+// Workflows is the registry.Loader that makes tools of workflow files, and the keeper of the templates by which a
+// provider runs them. It is safe for concurrent use.
 type Workflows struct {
-	cfg WorkflowsConfig
+	cfg Config
 
 	mu      sync.Mutex
 	defined map[string]definition // by file, as last good
-	recent  map[string]*template  // some of those that runs have needed, by reference
+	recent  map[string]*Template  // some of those that runs have needed, by reference
 }
 
 // recentTemplates bounds the templates kept in memory once read: a thousand tools rest while a few are run. All are in
@@ -73,24 +94,34 @@ type definition struct {
 	ref        string // of the template in the Store
 }
 
-// template is what a tool needs to run. It is kept as JSON.
-type template struct {
+// Template is what a tool needs to run. It is kept as JSON.
+type Template struct {
 	Binding *workflow.Binding     `json:"binding"`
 	Need    workflow.Requirements `json:"need"`
 }
 
+// TakesURL tells whether an input wants the address of a file instead of an upload.
+func (t *Template) TakesURL(input string) bool {
+	return slices.ContainsFunc(t.Binding.Inputs, func(in workflow.BoundInput) bool {
+		return in.Field.Name == input && len(in.Targets) > 0 && in.Targets[0].Mode == workflow.ModeURL
+	})
+}
+
 var _ registry.Readier = (*Workflows)(nil)
 
-// NewWorkflows makes the loader.
-func NewWorkflows(cfg WorkflowsConfig) *Workflows {
+// New makes the loader.
+func New(cfg Config) *Workflows {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Learned == nil {
-		cfg.Learned = NewLearned(nil, cfg.Logger, nil)
+		cfg.Learned = learned.New(nil, cfg.Logger, nil)
 	}
-	return &Workflows{cfg: cfg, defined: map[string]definition{}, recent: map[string]*template{}}
+	return &Workflows{cfg: cfg, defined: map[string]definition{}, recent: map[string]*Template{}}
 }
+
+// Learned is what runs have shown of the workflows.
+func (w *Workflows) Learned() *learned.Store { return w.cfg.Learned }
 
 // Name is "workflows".
 func (w *Workflows) Name() string { return "workflows" }
@@ -103,7 +134,7 @@ func (w *Workflows) Load(ctx context.Context) ([]registry.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	returned := w.cfg.Learned.returned(ctx)
+	returned := w.cfg.Learned.Returned(ctx)
 	defined := map[string]definition{}
 	var fresh templates
 	for _, f := range files {
@@ -152,8 +183,8 @@ func (w *Workflows) toolOf(d definition) (registry.Tool, error) {
 	if tool.Metadata == nil {
 		tool.Metadata = map[string]any{}
 	}
-	tool.Metadata[templateKey] = d.ref
-	loras.Describe(&tool, w.cfg.Loras, w.cfg.Fleet.triggers.Of)
+	tool.Metadata[TemplateKey] = d.ref
+	loras.Describe(&tool, w.cfg.Loras, w.cfg.Engines.LoraWords)
 	w.markMissing(&tool, d.need)
 	return tool, nil
 }
@@ -222,7 +253,7 @@ func (w *Workflows) define(f workflowFile, fresh *templates, returned map[string
 		return last, known, err
 	}
 	hash := hashOf(data)
-	if known && last.file == hash && last.info == readWith(w.cfg.Fleet.Declarations(last.classes), last.need, returned) {
+	if known && last.file == hash && last.info == readWith(w.cfg.Engines.Declarations("", last.classes), last.need, returned) {
 		return last, true, nil
 	}
 	parsed, err := graph.Parse(data)
@@ -230,7 +261,7 @@ func (w *Workflows) define(f workflowFile, fresh *templates, returned map[string
 		return last, known, err
 	}
 	d = definition{file: hash, classes: workflow.Requirements{Classes: parsed.Facts().ClassTypesAll}}
-	have := w.cfg.Fleet.Declarations(d.classes)
+	have := w.cfg.Engines.Declarations("", d.classes)
 	def, err := workflow.Define(parsed, workflow.Options{
 		FileName: path.Base(f.name), ObjectInfo: have.Info, Rate: w.cfg.Rate, ByMachine: w.cfg.ByMachine, Service: Service, Returns: returned,
 	})
@@ -243,7 +274,7 @@ func (w *Workflows) define(f workflowFile, fresh *templates, returned map[string
 	}
 	d.tool = string(encoded)
 	d.toolID = strings.Clone(def.Tool.ToolID)
-	if d.ref, err = fresh.add(&template{Binding: def.Binding, Need: def.Needs}); err != nil {
+	if d.ref, err = fresh.add(&Template{Binding: def.Binding, Need: def.Needs}); err != nil {
 		return last, known, fmt.Errorf("template of %s: %w", d.toolID, err)
 	}
 	d.info, d.findings, d.classes, d.need = readWith(have, def.Needs, returned), detachedFindings(def.Findings), detachedNeed(d.classes), detachedNeed(def.Needs)
@@ -301,7 +332,7 @@ type templates struct {
 // maxUnkept bounds them: templates are kept many at once, but not all in memory.
 const maxUnkept = 4 << 20
 
-func (t *templates) add(tpl *template) (registry.Media, error) {
+func (t *templates) add(tpl *Template) (registry.Media, error) {
 	data, err := json.Marshal(tpl)
 	if err != nil {
 		return "", err
@@ -325,12 +356,12 @@ func (w *Workflows) markMissing(tool *registry.Tool, need workflow.Requirements)
 	if tool.State() == registry.StateUnavailable {
 		return
 	}
-	have := w.cfg.Fleet.declarations(tool.ToolID, need)
+	have := w.cfg.Engines.Declarations(tool.ToolID, need)
 	switch {
 	case have.Info == nil:
 		tool.Status = registry.SayStatus(registry.StateUnavailable, said.EngineUnknown.With())
 	case len(have.Missing) > 0:
-		tool.Status = registry.SayStatus(registry.StateUnavailable, lacking(have.Missing))
+		tool.Status = registry.SayStatus(registry.StateUnavailable, needs.Lacking(have.Missing))
 	default:
 		return
 	}
@@ -341,9 +372,9 @@ func (w *Workflows) markMissing(tool *registry.Tool, need workflow.Requirements)
 // it takes. Until an engine has answered, which is when the workflows here are read with what engines know, what was
 // found before holds.
 func (w *Workflows) Ready(ctx context.Context, tool registry.Tool) error {
-	ref, _ := tool.Metadata[templateKey].(string)
-	if ref == "" || w.cfg.Fleet.Declarations(workflow.Requirements{}).Info != nil {
-		tpl, err := w.forTool(ctx, tool)
+	ref, _ := tool.Metadata[TemplateKey].(string)
+	if ref == "" || w.cfg.Engines.Declarations("", workflow.Requirements{}).Info != nil {
+		tpl, err := w.ForTool(ctx, tool)
 		if err != nil {
 			return err
 		}
@@ -354,14 +385,6 @@ func (w *Workflows) Ready(ctx context.Context, tool registry.Tool) error {
 		return registry.SayText(registry.CodeUnavailable, tool.Status.Text())
 	}
 	return nil
-}
-
-// enumerate joins names, the first few of them, and counts the others in a way that reads alike in all languages.
-func enumerate(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s, … (+%d)", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
 // Findings are the lint findings of the last Load, by tool id.
@@ -377,18 +400,18 @@ func (w *Workflows) Findings() map[string][]graph.Finding {
 	return out
 }
 
-// forTool finds the template that a tool was accepted with.
-func (w *Workflows) forTool(ctx context.Context, tool registry.Tool) (*template, error) {
-	ref, _ := tool.Metadata[templateKey].(string)
+// ForTool finds the template that a tool was accepted with.
+func (w *Workflows) ForTool(ctx context.Context, tool registry.Tool) (*Template, error) {
+	ref, _ := tool.Metadata[TemplateKey].(string)
 	if ref == "" {
 		return nil, registry.Say(registry.CodeUnavailable, said.WorkflowNone, "tool", tool.DisplayName)
 	}
 	return w.byRef(ctx, ref, tool.DisplayName)
 }
 
-// needOf tells what the run of a ticket needs of an engine; nothing where that is not known any more.
-func (w *Workflows) needOf(ctx context.Context, t registry.Ticket) workflow.Requirements {
-	if ref := t.Extra[templateKey]; ref != "" {
+// NeedOf tells what the run of a ticket needs of an engine; nothing where that is not known any more.
+func (w *Workflows) NeedOf(ctx context.Context, t registry.Ticket) workflow.Requirements {
+	if ref := t.Extra[TemplateKey]; ref != "" {
 		if tpl, err := w.byRef(ctx, ref, "this run"); err == nil {
 			return tpl.Need
 		}
@@ -396,7 +419,7 @@ func (w *Workflows) needOf(ctx context.Context, t registry.Ticket) workflow.Requ
 	return workflow.Requirements{}
 }
 
-func (w *Workflows) byRef(ctx context.Context, ref, name string) (*template, error) {
+func (w *Workflows) byRef(ctx context.Context, ref, name string) (*Template, error) {
 	if tpl := w.remembered(ref); tpl != nil {
 		return tpl, nil
 	}
@@ -407,7 +430,7 @@ func (w *Workflows) byRef(ctx context.Context, ref, name string) (*template, err
 		return nil, e
 	}
 	defer content.Close()
-	tpl := &template{}
+	tpl := &Template{}
 	if err := api.DecodeJSON(content, api.MaxJSON, tpl); err != nil {
 		return nil, fmt.Errorf("template %s of %s: %w", ref, name, err)
 	}
@@ -423,7 +446,7 @@ func (w *Workflows) byRef(ctx context.Context, ref, name string) (*template, err
 	return tpl, nil
 }
 
-func (w *Workflows) remembered(ref string) *template {
+func (w *Workflows) remembered(ref string) *Template {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.recent[ref]

@@ -1,6 +1,8 @@
-package comfy
+// Package needs tells what a server lacks of what a workflow takes to run, and writes file names as the server does.
+package needs
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
@@ -9,11 +11,11 @@ import (
 	"github.com/signalbox/signalbox/internal/said"
 )
 
-// missing names the node classes and model files that a server with these declarations lacks. A model is
+// Missing names the node classes and model files that a server with these declarations lacks. A model is
 // there when a combo of one of the classes offers it. Where one of the classes takes file names that its declaration does not
 // list, as from a combo that the editor fetches (remote) or a plain text, nobody can tell, and the model counts as
 // there.
-func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
+func Missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	var lacks []string
 	var classes []*graph.ClassInfo
 	for _, name := range need.Classes {
@@ -43,16 +45,16 @@ func missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	return lacks
 }
 
-// lackReturns is what an endpoint lacks for results that are no pictures.
-const lackReturns = "the way back for results that are no pictures"
+// Returns is what an endpoint lacks for results that are no pictures.
+const Returns = "the way back for results that are no pictures"
 
-// lacking says what missing found: the first names of each kind.
-func lacking(names []string) said.Text {
-	if len(names) == 1 && names[0] == lackReturns {
+// Lacking says what Missing found: the first names of each kind.
+func Lacking(names []string) said.Text {
+	if len(names) == 1 && names[0] == Returns {
 		return said.EngineReturns.With()
 	}
 	if tags := tag.Among(names); len(tags) > 0 {
-		return said.EngineTags.With("names", enumerate(tags, 6))
+		return said.EngineTags.With("names", Enumerate(tags, 6))
 	}
 	kinds := []struct {
 		prefix    string
@@ -70,13 +72,21 @@ func lacking(names []string) said.Text {
 		case len(of) == 1:
 			found = append(found, kind.one, of[0])
 		case len(of) > 1:
-			found = append(found, kind.many, enumerate(of, 6))
+			found = append(found, kind.many, Enumerate(of, 6))
 		}
 	}
 	if len(found) == 4 {
 		return said.EngineLacksBoth.With("kind", found[0], "names", found[1], "other", found[2], "others", found[3])
 	}
 	return said.EngineLacks.With("kind", found[0], "names", found[1])
+}
+
+// Enumerate joins names, the first few of them, and counts the others in a way that reads alike in all languages.
+func Enumerate(names []string, limit int) string {
+	if len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, … (+%d)", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
 // file is one that a server must offer.
@@ -115,9 +125,9 @@ func lookUp(files []file, inputs []graph.InputSpec) (closed bool) {
 // slashed makes a path of a Windows server comparable with one of another.
 func slashed(s string) string { return strings.ReplaceAll(s, "\\", "/") }
 
-// spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
+// Spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
 // separators of its own system.
-func spell(info *graph.ObjectInfo, prompt graph.Prompt) {
+func Spell(info *graph.ObjectInfo, prompt graph.Prompt) {
 	for _, n := range prompt {
 		class, ok := info.Class(n.Class)
 		if !ok {
