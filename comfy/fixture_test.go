@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // TestMain fails the package when anything is left running.
@@ -155,7 +156,7 @@ func (w *world) load(t *testing.T) {
 	}
 	clear(w.tools)
 	for _, tool := range tools {
-		if err := registry.Validate(tool); err != nil {
+		if err := validate.Tool(tool); err != nil {
 			t.Errorf("%s: %v", tool.ToolID, err)
 		}
 		w.tools[tool.ToolID] = tool

@@ -47,7 +47,7 @@ var floors = [][]string{
 	{"internal/upstream"},
 	{"registry/history"},
 	{"registry/catalog"},
-	{"registry/strategy"},
+	{"registry/strategy", "registry/validate"},
 	{"registry"},
 	{"migrations"},
 	{"internal"},

@@ -1,4 +1,4 @@
-package registry_test
+package validate_test
 
 import (
 	"encoding/json"
@@ -8,10 +8,20 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
+
+// simple is a small valid tool with the command of its id.
+func simple(id string) registry.Tool {
+	return registry.Tool{
+		ToolID: id, Service: "test", DisplayName: "Tool " + id, Description: "Does " + id + ".",
+		CommandName: "/" + id, InputSchema: registry.InputSchema{},
+	}
+}
 
 func TestValidateRefuses(t *testing.T) {
 	t.Parallel()
+	text := registry.InputField{Name: "prompt", Type: registry.TypeString}
 	input := func(f registry.InputField) func(*registry.Tool) {
 		return func(x *registry.Tool) { x.InputSchema = registry.InputSchema{f} }
 	}
@@ -30,26 +40,28 @@ func TestValidateRefuses(t *testing.T) {
 		field string
 		want  string
 	}{
-		"A4 no toolId":                   {func(x *registry.Tool) { x.ToolID = "" }, "toolId", "missing"},
-		"A4 toolId with a blank":         {func(x *registry.Tool) { x.ToolID = "a b" }, "toolId", "one word"},
-		"A4 endless toolId":              {func(x *registry.Tool) { x.ToolID = strings.Repeat("x", 129) }, "toolId", "longer"},
-		"A5 no service":                  {func(x *registry.Tool) { x.Service = "" }, "service", "missing"},
-		"A6 no displayName":              {func(x *registry.Tool) { x.DisplayName = " " }, "displayName", "missing"},
-		"A8 command without slash":       {func(x *registry.Tool) { x.CommandName = "draw" }, "commandName", `"/draw"`},
-		"A8 command with capitals":       {func(x *registry.Tool) { x.CommandName = "/Draw" }, "commandName", "lower-case"},
-		"A8 endless command":             {func(x *registry.Tool) { x.CommandName = "/" + strings.Repeat("x", 33) }, "commandName", "32"},
-		"A9 relative apiPath":            {func(x *registry.Tool) { x.APIPath = "api/run" }, "apiPath", "absolute"},
-		"A9 apiPath that climbs":         {func(x *registry.Tool) { x.APIPath = "/api/../admin" }, "apiPath", "clean"},
-		"A10 no inputSchema":             {func(x *registry.Tool) { x.InputSchema = nil }, "inputSchema", "missing"},
-		"A18 eighth type":                {input(registry.InputField{Name: "a", Type: "colour"}), "inputSchema.a.type", "string, number, image, video, audio, file, boolean"},
-		"input without name":             {input(registry.InputField{Type: "string"}), "inputSchema.", "name"},
-		"A20 default of another type":    {number(func(f *registry.InputField) { f.Default = "20" }), "inputSchema.a.default", `the text "20"`},
-		"A20 default word for a flag":    {input(registry.InputField{Name: "a", Type: "boolean", Default: "yes"}), "inputSchema.a.default", "boolean"},
-		"A20 default out of range":       {number(func(f *registry.InputField) { f.Max, f.Default = "5", json.Number("6") }), "inputSchema.a.default", "too large"},
-		"A20 default not in choices":     {input(registry.InputField{Name: "a", Type: "string", Default: "c", Choices: []registry.Choice{{Value: "b"}}}), "inputSchema.a.default", "not among the choices"},
-		"A20 default float":              {number(func(f *registry.InputField) { f.Default = 1.5 }), "inputSchema.a.default", "json.Number"},
-		"choice of another type":         {number(func(f *registry.InputField) { f.Choices = []registry.Choice{{Value: "b"}} }), "inputSchema.a.choices[0]", "number"},
-		"choice twice":                   {number(func(f *registry.InputField) { f.Choices = []registry.Choice{{Value: n("1")}, {Value: n("1.0")}} }), "inputSchema.a.choices[1]", "twice"},
+		"A4 no toolId":                {func(x *registry.Tool) { x.ToolID = "" }, "toolId", "missing"},
+		"A4 toolId with a blank":      {func(x *registry.Tool) { x.ToolID = "a b" }, "toolId", "one word"},
+		"A4 endless toolId":           {func(x *registry.Tool) { x.ToolID = strings.Repeat("x", 129) }, "toolId", "longer"},
+		"A5 no service":               {func(x *registry.Tool) { x.Service = "" }, "service", "missing"},
+		"A6 no displayName":           {func(x *registry.Tool) { x.DisplayName = " " }, "displayName", "missing"},
+		"A8 command without slash":    {func(x *registry.Tool) { x.CommandName = "draw" }, "commandName", `"/draw"`},
+		"A8 command with capitals":    {func(x *registry.Tool) { x.CommandName = "/Draw" }, "commandName", "lower-case"},
+		"A8 endless command":          {func(x *registry.Tool) { x.CommandName = "/" + strings.Repeat("x", 33) }, "commandName", "32"},
+		"A9 relative apiPath":         {func(x *registry.Tool) { x.APIPath = "api/run" }, "apiPath", "absolute"},
+		"A9 apiPath that climbs":      {func(x *registry.Tool) { x.APIPath = "/api/../admin" }, "apiPath", "clean"},
+		"A10 no inputSchema":          {func(x *registry.Tool) { x.InputSchema = nil }, "inputSchema", "missing"},
+		"A18 eighth type":             {input(registry.InputField{Name: "a", Type: "colour"}), "inputSchema.a.type", "string, number, image, video, audio, file, boolean"},
+		"input without name":          {input(registry.InputField{Type: "string"}), "inputSchema.", "name"},
+		"A20 default of another type": {number(func(f *registry.InputField) { f.Default = "20" }), "inputSchema.a.default", `the text "20"`},
+		"A20 default word for a flag": {input(registry.InputField{Name: "a", Type: "boolean", Default: "yes"}), "inputSchema.a.default", "boolean"},
+		"A20 default out of range":    {number(func(f *registry.InputField) { f.Max, f.Default = "5", json.Number("6") }), "inputSchema.a.default", "too large"},
+		"A20 default not in choices":  {input(registry.InputField{Name: "a", Type: "string", Default: "c", Choices: []registry.Choice{{Value: "b"}}}), "inputSchema.a.default", "not among the choices"},
+		"A20 default float":           {number(func(f *registry.InputField) { f.Default = 1.5 }), "inputSchema.a.default", "json.Number"},
+		"choice of another type":      {number(func(f *registry.InputField) { f.Choices = []registry.Choice{{Value: "b"}} }), "inputSchema.a.choices[0]", "number"},
+		"choice twice": {number(func(f *registry.InputField) {
+			f.Choices = []registry.Choice{{Value: json.Number("1")}, {Value: json.Number("1.0")}}
+		}), "inputSchema.a.choices[1]", "twice"},
 		"text of a choice twice":         {input(registry.InputField{Name: "a", Type: "string", Choices: []registry.Choice{{Value: "b"}, {Value: "c"}, {Value: "b", Label: "B"}}}), "inputSchema.a.choices[2]", "twice"},
 		"choices of a file":              {input(registry.InputField{Name: "a", Type: "image", Choices: []registry.Choice{{Value: "b"}}}), "inputSchema.a.choices", "image"},
 		"min above max":                  {number(func(f *registry.InputField) { f.Min, f.Max = "5", "4" }), "inputSchema.a.min", "above the maximum"},
@@ -104,7 +116,7 @@ func TestValidateRefuses(t *testing.T) {
 			t.Parallel()
 			tool := simple("x")
 			c.spoil(&tool)
-			err := registry.Validate(tool)
+			err := validate.Tool(tool)
 			var problems registry.Problems
 			if !errors.As(err, &problems) || len(problems) != 1 {
 				t.Fatalf("got %v, want one problem", err)
@@ -112,7 +124,9 @@ func TestValidateRefuses(t *testing.T) {
 			if problems[0].ToolID != tool.ToolID || problems[0].Field != c.field {
 				t.Errorf("names tool %q, field %q", problems[0].ToolID, problems[0].Field)
 			}
-			wantContains(t, err, c.want)
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error lacks %q:\n%v", c.want, err)
+			}
 		})
 	}
 }
@@ -121,7 +135,7 @@ func TestValidateAccepts(t *testing.T) {
 	t.Parallel()
 	t.Run("A10 an empty inputSchema, A7 A13 A14 A15 nothing optional", func(t *testing.T) {
 		t.Parallel()
-		if err := registry.Validate(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: registry.InputSchema{}}); err != nil {
+		if err := validate.Tool(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: registry.InputSchema{}}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,7 +144,7 @@ func TestValidateAccepts(t *testing.T) {
 		for _, kind := range strings.Fields("string number image video audio file boolean") {
 			tool := simple("x")
 			tool.InputSchema = registry.InputSchema{{Name: "a", Type: registry.InputType(kind)}}
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Error(err)
 			}
 		}
@@ -140,7 +154,7 @@ func TestValidateAccepts(t *testing.T) {
 		for _, source := range []registry.RateSource{registry.RateStatic, registry.RateMachine, registry.RateAPI, registry.RateHistorical} {
 			tool := simple("x")
 			tool.CostingModel = &registry.CostingModel{Rate: "0", Unit: registry.UnitToken, RateSource: source}
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Error(err)
 			}
 		}
@@ -148,86 +162,9 @@ func TestValidateAccepts(t *testing.T) {
 	t.Run("all problems at once", func(t *testing.T) {
 		t.Parallel()
 		var problems registry.Problems
-		err := registry.Validate(registry.Tool{ToolID: "x", Listing: registry.Listing{Visibility: "secret"}})
+		err := validate.Tool(registry.Tool{ToolID: "x", Listing: registry.Listing{Visibility: "secret"}})
 		if !errors.As(err, &problems) || len(problems) != 4 {
 			t.Errorf("got %v", err)
-		}
-	})
-}
-
-func TestDerived(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		inputs registry.InputSchema
-		want   registry.PlatformHints
-	}{
-		"A15 text first":              {registry.InputSchema{{Name: "a", Type: "image"}, {Name: "b", Type: "string", Required: true}}, registry.PlatformHints{PrimaryInput: "text"}},
-		"A15 file first":              {registry.InputSchema{{Name: "b", Type: "video", Required: true}, {Name: "a", Type: "string", Required: true}}, registry.PlatformHints{PrimaryInput: "video", SupportsFileCaption: true, SupportsReplyWithCommand: true}},
-		"A15 first by order":          {registry.InputSchema{{Name: "a", Type: "string", Required: true}, {Name: "b", Type: "image", Required: true, Order: 1}}, registry.PlatformHints{PrimaryInput: "image", SupportsFileCaption: true, SupportsReplyWithCommand: true}},
-		"A15 nothing required at all": {registry.InputSchema{}, registry.PlatformHints{PrimaryInput: "text"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tool := registry.Tool{InputSchema: c.inputs}
-			if got := tool.Hints(); got != c.want {
-				t.Errorf("got %+v", got)
-			}
-		})
-	}
-	t.Run("A36 hints of its own come first", func(t *testing.T) {
-		t.Parallel()
-		tool := mustDecode(t, registrytest.Complete)
-		if got := tool.Hints(); got != *tool.PlatformHints {
-			t.Errorf("got %+v", got)
-		}
-	})
-	t.Run("A14 A87 delivery mode is derived", func(t *testing.T) {
-		t.Parallel()
-		none, hook, said := registry.Tool{}, registry.Tool{WebhookStrategy: &registry.WebhookConfig{}}, registry.Tool{Execution: registry.Execution{DeliveryMode: registry.DeliveryAsync}}
-		if none.Delivers() != registry.DeliveryImmediate || hook.Delivers() != registry.DeliveryWebhook || said.Delivers() != registry.DeliveryAsync {
-			t.Error("wrong")
-		}
-	})
-	t.Run("A9 path of the API", func(t *testing.T) {
-		t.Parallel()
-		plain, odd, own := registry.Tool{ToolID: "flux"}, registry.Tool{ToolID: "a/b?c"}, registry.Tool{APIPath: "/x"}
-		if plain.RunPath() != "/api/run/flux" || odd.RunPath() != "/api/run/a%2Fb%3Fc" || own.RunPath() != "/x" {
-			t.Error(plain.RunPath(), odd.RunPath(), own.RunPath())
-		}
-	})
-	t.Run("A90 ids are stable and differ by service and key", func(t *testing.T) {
-		t.Parallel()
-		id := registry.StableID("comfydeploy", "dep_1")
-		if id != registry.StableID("comfydeploy", "dep_1") || id == registry.StableID("vidu", "dep_1") || id == registry.StableID("comfydeploy", "dep_2") || !strings.HasPrefix(id, "comfydeploy-") {
-			t.Error(id)
-		}
-	})
-}
-
-func TestMigrate(t *testing.T) {
-	t.Parallel()
-	tool := registry.Tool{Migrations: []registry.Rename{{From: "text", To: "prompt"}, {From: "strength", To: "denoise", When: map[string]any{"mode": "img2img"}}}}
-	t.Run("A88 a stored preference moves to the new name", func(t *testing.T) {
-		t.Parallel()
-		prefs := map[string]any{"text": "cat", "width": n("5")}
-		got, moved := tool.Migrate(prefs)
-		if !moved || got["prompt"] != "cat" || len(got) != 2 || prefs["text"] != "cat" {
-			t.Errorf("got %v, %v; given %v", got, moved, prefs)
-		}
-	})
-	t.Run("A88 a rename may depend on another field", func(t *testing.T) {
-		t.Parallel()
-		if got, moved := tool.Migrate(map[string]any{"strength": n("1"), "mode": "other"}); moved {
-			t.Errorf("got %v", got)
-		}
-		if got, moved := tool.Migrate(map[string]any{"strength": n("1"), "mode": "img2img"}); !moved || got["denoise"] != n("1") {
-			t.Errorf("got %v", got)
-		}
-	})
-	t.Run("A88 a value under the new name wins", func(t *testing.T) {
-		t.Parallel()
-		if got, _ := tool.Migrate(map[string]any{"text": "old", "prompt": "new"}); got["prompt"] != "new" || len(got) != 1 {
-			t.Errorf("got %v", got)
 		}
 	})
 }
@@ -243,8 +180,20 @@ func TestSharesAreChecked(t *testing.T) {
 		tool := registrytest.Tool("shared", func(t *registry.Tool) {
 			t.CostingModel = &registry.CostingModel{Rate: "1", Unit: registry.UnitRequest, RateSource: registry.RateStatic, Share: &share}
 		})
-		if err := registry.Validate(tool); (err == nil) != sound {
+		if err := validate.Tool(tool); (err == nil) != sound {
 			t.Errorf("%+v: %v", share, err)
 		}
 	}
+}
+
+func TestMasks(t *testing.T) {
+	t.Parallel()
+	t.Run("only pictures mark, in the known ways", func(t *testing.T) {
+		for _, f := range []registry.InputField{{Name: "a", Type: registry.TypeString, Mask: registry.MaskWhite}, {Name: "a", Type: registry.TypeImage, Mask: "black"}} {
+			err := validate.Tool(registry.Tool{ToolID: "t", Service: "s", DisplayName: "T", InputSchema: registry.InputSchema{f}})
+			if err == nil || !strings.Contains(err.Error(), "mask") {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
+	})
 }

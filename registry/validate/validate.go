@@ -1,4 +1,4 @@
-package registry
+package validate
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Bounds of a definition.
@@ -28,9 +29,9 @@ const (
 	maxCommandBytes = 32 // as Telegram and Discord have it
 )
 
-// Validate judges a definition and tells everything that is wrong with it at once: nil, or a Problems
+// Tool judges a definition and tells everything that is wrong with it at once: nil, or a Problems
 // in which each entry names the tool and the field.
-func Validate(t Tool) error {
+func Tool(t registry.Tool) error {
 	v := validator{toolID: t.ToolID}
 	v.identity(t)
 	v.inputs(t.InputSchema)
@@ -51,11 +52,11 @@ func Validate(t Tool) error {
 
 type validator struct {
 	toolID   string
-	problems Problems
+	problems registry.Problems
 }
 
 func (v *validator) bad(field, format string, args ...any) {
-	v.problems = append(v.problems, Problem{ToolID: v.toolID, Field: field, Message: fmt.Sprintf(format, args...)})
+	v.problems = append(v.problems, registry.Problem{ToolID: v.toolID, Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
 // oneOf checks an optional word of a closed list.
@@ -73,7 +74,7 @@ func joined[S ~string](words []S) string {
 	return strings.Join(texts, ", ")
 }
 
-func (v *validator) identity(t Tool) {
+func (v *validator) identity(t registry.Tool) {
 	v.id("toolId", t.ToolID)
 	switch {
 	case t.Service == "":
@@ -98,8 +99,8 @@ func (v *validator) identity(t Tool) {
 	if t.APIPath != "" {
 		v.apiPath(t.APIPath)
 	}
-	oneOf(v, "visibility", t.Visibility, VisibilityPublic, VisibilityInternal, VisibilityHidden)
-	oneOf(v, "follows", t.Follows, append(Follows(), FollowNone)...)
+	oneOf(v, "visibility", t.Visibility, registry.VisibilityPublic, registry.VisibilityInternal, registry.VisibilityHidden)
+	oneOf(v, "follows", t.Follows, append(registry.Follows(), registry.FollowNone)...)
 }
 
 func (v *validator) id(field, id string) {
@@ -143,11 +144,11 @@ func IsCommandWord(s string) bool {
 
 func (v *validator) apiPath(p string) {
 	if !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/" || !isWord(p) || strings.ContainsAny(p, "?#{}\\") {
-		v.bad("apiPath", "is %q; it must be a clean absolute path such as %s without query", shorten(p), defaultRunPath("fluxgeneral"))
+		v.bad("apiPath", "is %q; it must be a clean absolute path such as %s without query", shorten(p), registry.RunPrefix+"fluxgeneral")
 	}
 }
 
-func (v *validator) inputs(schema InputSchema) {
+func (v *validator) inputs(schema registry.InputSchema) {
 	if schema == nil {
 		v.bad("inputSchema", "is missing; a tool without inputs has an empty one: {}")
 	}
@@ -156,7 +157,7 @@ func (v *validator) inputs(schema InputSchema) {
 	}
 	seen := make(map[string]bool, len(schema))
 	for _, f := range schema {
-		at := joinPath("inputSchema", f.Name)
+		at := "inputSchema." + f.Name
 		if !isName(f.Name) {
 			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", shorten(f.Name))
 		}
@@ -168,15 +169,15 @@ func (v *validator) inputs(schema InputSchema) {
 		if f.Words == nil {
 			continue
 		}
-		if into, ok := schema.Get(f.Words.Into); !ok || into.Type != TypeString || len(into.Choices) > 0 {
+		if into, ok := schema.Get(f.Words.Into); !ok || into.Type != registry.TypeString || len(into.Choices) > 0 {
 			v.bad(at+".words.into", "is %q; it must be an input of type string that takes any text", shorten(f.Words.Into))
 		}
 	}
 }
 
-var inputTypes = []InputType{TypeString, TypeNumber, TypeImage, TypeVideo, TypeAudio, TypeFile, TypeBoolean}
+var inputTypes = []registry.InputType{registry.TypeString, registry.TypeNumber, registry.TypeImage, registry.TypeVideo, registry.TypeAudio, registry.TypeFile, registry.TypeBoolean}
 
-func (v *validator) input(f InputField, at string) {
+func (v *validator) input(f registry.InputField, at string) {
 	if !slices.Contains(inputTypes, f.Type) {
 		v.bad(at+".type", "is %q; allowed are %s", shorten(string(f.Type)), joined(inputTypes))
 		return
@@ -188,8 +189,8 @@ func (v *validator) input(f InputField, at string) {
 		v.bad(at+".order", "is %d; it must not be negative", f.Order)
 	}
 	if len(f.Schema) > 0 {
-		if _, err := compileSchema(f.Schema); err != nil {
-			v.bad(at+".schema", "is no usable JSON Schema: %v", err)
+		if _, err := registry.ParseSchema(f.Schema); err != nil {
+			v.bad(at+".schema", "%v", err)
 		}
 	}
 	if len(f.Choices) > 0 && f.Type.IsMedia() {
@@ -203,27 +204,27 @@ func (v *validator) input(f InputField, at string) {
 }
 
 // onlyFor refuses members that mean nothing for the input's type.
-func (v *validator) onlyFor(f InputField, at string) {
-	refuse := func(has bool, member string, needs InputType) {
+func (v *validator) onlyFor(f registry.InputField, at string) {
+	refuse := func(has bool, member string, needs registry.InputType) {
 		if has && f.Type != needs {
 			v.bad(at+"."+member, "is for inputs of type %s, this one is of type %s", needs, f.Type)
 		}
 	}
-	refuse(f.Min != "", "min", TypeNumber)
-	refuse(f.Max != "", "max", TypeNumber)
-	refuse(f.Step != "", "step", TypeNumber)
-	refuse(f.Integer, "integer", TypeNumber)
-	refuse(f.Seed, "seed", TypeNumber)
-	refuse(f.Multiline, "multiline", TypeString)
-	refuse(f.Role != "", "role", cmp.Or(InputRoles()[f.Role], f.Type))
-	oneOf(v, at+".role", f.Role, RoleStrength, RoleOwn, RoleVariation, RolePicture)
-	refuse(f.Mask != "", "mask", TypeImage)
-	if f.Mask != "" && f.Mask != MaskWithin && f.Mask != MaskAlpha && f.Mask != MaskWhite {
+	refuse(f.Min != "", "min", registry.TypeNumber)
+	refuse(f.Max != "", "max", registry.TypeNumber)
+	refuse(f.Step != "", "step", registry.TypeNumber)
+	refuse(f.Integer, "integer", registry.TypeNumber)
+	refuse(f.Seed, "seed", registry.TypeNumber)
+	refuse(f.Multiline, "multiline", registry.TypeString)
+	refuse(f.Role != "", "role", cmp.Or(registry.InputRoles()[f.Role], f.Type))
+	oneOf(v, at+".role", f.Role, registry.RoleStrength, registry.RoleOwn, registry.RoleVariation, registry.RolePicture)
+	refuse(f.Mask != "", "mask", registry.TypeImage)
+	if f.Mask != "" && f.Mask != registry.MaskWithin && f.Mask != registry.MaskAlpha && f.Mask != registry.MaskWhite {
 		v.bad(at+".mask", "is %q; allowed are within, alpha and white", shorten(string(f.Mask)))
 	}
 }
 
-func (v *validator) numbers(f InputField, at string) {
+func (v *validator) numbers(f registry.InputField, at string) {
 	for _, n := range []struct {
 		member string
 		number json.Number
@@ -235,17 +236,17 @@ func (v *validator) numbers(f InputField, at string) {
 			v.bad(at+"."+n.member, "%v", err)
 		}
 	}
-	low, hasLow := bound(f.Min)
-	high, hasHigh := bound(f.Max)
+	low, hasLow := decimal.Optional(f.Min)
+	high, hasHigh := decimal.Optional(f.Max)
 	if hasLow && hasHigh && low.Cmp(high) > 0 {
 		v.bad(at+".min", "is %s, above the maximum %s", f.Min, f.Max)
 	}
-	if step, ok := bound(f.Step); ok && step.Sign() <= 0 {
+	if step, ok := decimal.Optional(f.Step); ok && step.Sign() <= 0 {
 		v.bad(at+".step", "is %s; it must be above zero", f.Step)
 	}
 }
 
-func (v *validator) choices(f InputField, at string) {
+func (v *validator) choices(f registry.InputField, at string) {
 	bare := f
 	bare.Choices, bare.Required, bare.Multiple, bare.Default, bare.Step = nil, false, false, nil, ""
 	for i, c := range f.Choices {
@@ -255,17 +256,17 @@ func (v *validator) choices(f InputField, at string) {
 			continue
 		}
 		v.fits(bare, c.Value, here)
-		if slices.ContainsFunc(f.Choices[:i], func(o Choice) bool { return sameValue(o.Value, c.Value) }) {
-			v.bad(here, "the value %s is there twice", shorten(choiceValueText(c)))
+		if slices.ContainsFunc(f.Choices[:i], func(o registry.Choice) bool { return registry.SameValue(o.Value, c.Value) }) {
+			v.bad(here, "the value %s is there twice", shorten(valueText(c)))
 		}
 	}
 }
 
 // fits checks a value that stands in the definition. Unlike a value from a chat it must have its
 // proper JSON type: the text "20" is no number here.
-func (v *validator) fits(f InputField, value any, at string) {
+func (v *validator) fits(f registry.InputField, value any, at string) {
 	for _, one := range asList(f, value) {
-		if _, isText := one.(string); isText && len(f.Schema) == 0 && (f.Type == TypeNumber || f.Type == TypeBoolean) {
+		if _, isText := one.(string); isText && len(f.Schema) == 0 && (f.Type == registry.TypeNumber || f.Type == registry.TypeBoolean) {
 			v.bad(at, "must be of type %s, found the text %q", f.Type, shorten(one.(string)))
 			return
 		}
@@ -275,15 +276,15 @@ func (v *validator) fits(f InputField, value any, at string) {
 		}
 	}
 	f.Required = false
-	if f.Type == TypeString && value == "" {
+	if f.Type == registry.TypeString && value == "" {
 		return // an empty text stands for "nothing chosen", also beside choices
 	}
-	if _, err := CheckValue(f, value); err != nil {
+	if _, err := registry.CheckValue(f, value); err != nil {
 		v.bad(at, "%s", strings.TrimPrefix(err.Message, f.Label()+": "))
 	}
 }
 
-func asList(f InputField, value any) []any {
+func asList(f registry.InputField, value any) []any {
 	if list, ok := value.([]any); ok && f.Multiple {
 		return list
 	}
@@ -301,10 +302,10 @@ func foreignValue(value any) string {
 
 var outputTypes = []string{"image", "video", "audio", "file", "text", "string", "number", "boolean"}
 
-func (v *validator) outputs(schema OutputSchema) {
+func (v *validator) outputs(schema registry.OutputSchema) {
 	seen := make(map[string]bool, len(schema))
 	for _, f := range schema {
-		at := joinPath("outputSchema", f.Name)
+		at := "outputSchema." + f.Name
 		if !isName(f.Name) {
 			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", shorten(f.Name))
 		}
@@ -321,16 +322,16 @@ func (v *validator) outputs(schema OutputSchema) {
 	}
 }
 
-func (v *validator) costing(m *CostingModel) {
+func (v *validator) costing(m *registry.CostingModel) {
 	if m == nil {
 		return
 	}
-	sources := []RateSource{RateStatic, RateMachine, RateAPI, RateHistorical}
+	sources := []registry.RateSource{registry.RateStatic, registry.RateMachine, registry.RateAPI, registry.RateHistorical}
 	if m.RateSource == "" {
 		v.bad("costingModel.rateSource", "is missing; allowed are %s", joined(sources))
 	}
 	oneOf(v, "costingModel.rateSource", m.RateSource, sources...)
-	units := []CostUnit{UnitSecond, UnitToken, UnitRequest}
+	units := []registry.CostUnit{registry.UnitSecond, registry.UnitToken, registry.UnitRequest}
 	if m.Unit == "" {
 		v.bad("costingModel.unit", "is missing; allowed are %s", joined(units))
 	}
@@ -338,7 +339,7 @@ func (v *validator) costing(m *CostingModel) {
 	v.amount("costingModel.markup", m.Markup, maxMarkup)
 	v.amount("costingModel.minimumUsd", m.MinimumUSD, maxMinimum)
 	v.share(m.Share)
-	if m.UpTo && m.RateSource != RateAPI {
+	if m.UpTo && m.RateSource != registry.RateAPI {
 		v.bad("costingModel.upTo", "goes with the rateSource api: no other tells after the run what it came to")
 	}
 	if m.Rate == "" {
@@ -358,7 +359,7 @@ func (v *validator) costing(m *CostingModel) {
 var accountID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // share checks what an author gets.
-func (v *validator) share(s *Share) {
+func (v *validator) share(s *registry.Share) {
 	if s == nil {
 		return
 	}
@@ -392,7 +393,7 @@ func (v *validator) amount(path string, n json.Number, most int64) {
 	}
 }
 
-func (v *validator) webhook(w *WebhookConfig) {
+func (v *validator) webhook(w *registry.WebhookConfig) {
 	if w == nil {
 		return
 	}
@@ -416,7 +417,7 @@ func (v *validator) webhook(w *WebhookConfig) {
 		if len(sign.Path) == 0 || slices.Contains(sign.Path, "") || slices.Contains(sign.Words, "") || len(sign.Is) > 0 && len(sign.Not) > 0 {
 			v.bad("webhookStrategy.failures", "each takes a path without empty steps, and is or not, or neither")
 		}
-		oneOf(v, "webhookStrategy.failures.means", sign.Means, MeansRefused, MeansBusy)
+		oneOf(v, "webhookStrategy.failures.means", sign.Means, registry.MeansRefused, registry.MeansBusy)
 	}
 	if most, err := decimal.Parse(w.ProgressMax); w.ProgressMax != "" && (err != nil || most.Sign() <= 0) {
 		v.bad("webhookStrategy.progressMax", "is %s; it must be a number above zero", w.ProgressMax)
@@ -428,7 +429,7 @@ func (v *validator) webhook(w *WebhookConfig) {
 	}
 }
 
-func (v *validator) hints(h *PlatformHints) {
+func (v *validator) hints(h *registry.PlatformHints) {
 	if h == nil {
 		return
 	}
@@ -439,17 +440,17 @@ func (v *validator) hints(h *PlatformHints) {
 	oneOf(v, "platformHints.primaryInput", h.PrimaryInput, kinds...)
 }
 
-func (v *validator) status(t Tool) {
+func (v *validator) status(t registry.Tool) {
 	s := t.Status
 	if s == nil {
 		return
 	}
-	states := []State{StateActive, StateDeprecated, StateUnavailable}
+	states := []registry.State{registry.StateActive, registry.StateDeprecated, registry.StateUnavailable}
 	if s.State == "" {
 		v.bad("status.state", "is missing; allowed are %s", joined(states))
 	}
 	oneOf(v, "status.state", s.State, states...)
-	if s.State == StateUnavailable && s.Reason == "" {
+	if s.State == registry.StateUnavailable && s.Reason == "" {
 		v.bad("status.reason", "is missing; people are told why the tool is unavailable")
 	}
 	if s.Replacement != "" && s.Replacement == t.ToolID {
@@ -465,9 +466,9 @@ func (v *validator) status(t Tool) {
 	}
 }
 
-func (v *validator) running(t Tool) {
-	oneOf(v, "capability", t.Capability, CapabilityRead, CapabilityWrite)
-	oneOf(v, "deliveryMode", t.DeliveryMode, DeliveryImmediate, DeliveryWebhook, DeliveryAsync)
+func (v *validator) running(t registry.Tool) {
+	oneOf(v, "capability", t.Capability, registry.CapabilityRead, registry.CapabilityWrite)
+	oneOf(v, "deliveryMode", t.DeliveryMode, registry.DeliveryImmediate, registry.DeliveryWebhook, registry.DeliveryAsync)
 	if t.TimeoutMs < 0 || t.TimeoutMs > maxTimeout.Milliseconds() {
 		v.bad("timeoutMs", "is %d; allowed is 0 (the runner's default) to %d", t.TimeoutMs, maxTimeout.Milliseconds())
 	}
@@ -501,7 +502,7 @@ func (v *validator) running(t Tool) {
 // languageTag is a base language as registry.Tool.Localized has it.
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}$`)
 
-func (v *validator) localized(t Tool) {
+func (v *validator) localized(t registry.Tool) {
 	for language, words := range t.Localized {
 		at := "localized." + shorten(language)
 		if !languageTag.MatchString(language) {
@@ -513,20 +514,20 @@ func (v *validator) localized(t Tool) {
 				v.bad(at+".inputs."+shorten(name), "is none of the tool's inputs")
 			}
 			for value := range own.Choices {
-				if there && !slices.ContainsFunc(f.Choices, func(c Choice) bool { return choiceValueText(c) == value }) {
+				if there && !slices.ContainsFunc(f.Choices, func(c registry.Choice) bool { return valueText(c) == value }) {
 					v.bad(at+".inputs."+shorten(name)+".choices."+shorten(value), "is none of the input's choices")
 				}
 			}
 		}
 		for name := range words.Outputs {
-			if !slices.ContainsFunc(t.OutputSchema, func(f OutputField) bool { return f.Name == name }) {
+			if !slices.ContainsFunc(t.OutputSchema, func(f registry.OutputField) bool { return f.Name == name }) {
 				v.bad(at+".outputs."+shorten(name), "is none of the tool's outputs")
 			}
 		}
 	}
 }
 
-func (v *validator) aliases(t Tool) {
+func (v *validator) aliases(t registry.Tool) {
 	for i, alias := range t.Aliases {
 		at := "aliases[" + strconv.Itoa(i) + "]"
 		if strings.HasPrefix(alias, "/") {
@@ -543,7 +544,7 @@ func (v *validator) aliases(t Tool) {
 	}
 }
 
-func (v *validator) migrations(t Tool) {
+func (v *validator) migrations(t registry.Tool) {
 	for i, m := range t.Migrations {
 		at := "migrations[" + strconv.Itoa(i) + "]"
 		if m.From == "" || m.From == m.To {
@@ -555,7 +556,7 @@ func (v *validator) migrations(t Tool) {
 	}
 }
 
-func (v *validator) defaults(t Tool) {
+func (v *validator) defaults(t registry.Tool) {
 	for name, value := range t.HumanDefaults {
 		f, ok := t.InputSchema.Get(name)
 		if !ok {
@@ -570,17 +571,17 @@ func (v *validator) defaults(t Tool) {
 
 // encoding makes sure that what a loader built in Go can be written. Only free-form values can be otherwise, and most
 // tools have few of them: writing ten thousand tools out to see is left to those that need it.
-func (v *validator) encoding(t Tool) {
+func (v *validator) encoding(t registry.Tool) {
 	if isWritable(t) {
 		return
 	}
-	if _, err := Encode(t); err != nil {
+	if _, err := registry.Encode(t); err != nil {
 		v.bad("", "%v", err)
 	}
 }
 
 // isWritable reports whether a tool can be written for sure, by looking at its free-form values and numbers.
-func isWritable(t Tool) bool {
+func isWritable(t registry.Tool) bool {
 	if !writable(t.Metadata, 0) || !writable(t.HumanDefaults, 0) || t.CostingModel != nil {
 		return false
 	}
@@ -624,4 +625,15 @@ func writable(v any, depth int) bool {
 		return true
 	}
 	return false
+}
+
+// valueText is a choice's value as people would see it without a label.
+func valueText(c registry.Choice) string { return registry.Choice{Value: c.Value}.Text() }
+
+// shorten shows the beginning of what may be long.
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:40], "") + "..."
 }
