@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // agentFile is one of a folder of agents.
@@ -59,7 +60,7 @@ func TestTeam(t *testing.T) {
 			t.Fatalf("got %v, %s", ids, problems)
 		}
 		for id, tool := range byID {
-			if found := registry.Validate(tool); tool.Kind != agent.Kind || found != nil {
+			if found := validate.Tool(tool); tool.Kind != agent.Kind || found != nil {
 				t.Errorf("%s: kind %q, %v", id, tool.Kind, found)
 			}
 		}
@@ -192,7 +193,7 @@ func TestBundledTeam(t *testing.T) {
 				t.Errorf("there are %q, want %q", got, want)
 			}
 			for id, one := range byID {
-				if found := registry.Validate(one); found != nil || one.Status != nil {
+				if found := validate.Tool(one); found != nil || one.Status != nil {
 					t.Errorf("%s: %v, %+v", id, found, one.Status)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // others is the entry for services that have none of their own.
@@ -38,7 +39,7 @@ func ParseMargins(data []byte) (Margins, error) {
 			Rate: "1", Unit: registry.UnitRequest, RateSource: registry.RateStatic, Markup: added.Markup, MinimumUSD: added.MinimumUSD,
 		}}
 		var problems registry.Problems
-		if errors.As(registry.Validate(probe), &problems) {
+		if errors.As(validate.Tool(probe), &problems) {
 			return Margins{}, fmt.Errorf("parse margins: service %s: %s: %s", service, strings.TrimPrefix(problems[0].Field, "costingModel."), problems[0].Message)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 const margins = `{"vidu": {"markup": "0.2", "minimumUsd": "0.05"}, "comfyui": {"markup": 0.125}, "*": {"minimumUsd": "0.001"}}`
@@ -25,7 +26,7 @@ func priced(t *testing.T, service string, m *registry.CostingModel) *registry.Co
 	if err != nil || len(tools) != 1 {
 		t.Fatalf("%d tools, %v", len(tools), err)
 	}
-	if err := registry.Validate(tools[0]); err != nil {
+	if err := validate.Tool(tools[0]); err != nil {
 		t.Fatal(err)
 	}
 	text, err := registry.Encode(tools[0])

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -54,8 +54,8 @@ func TestDocumentedDirectives(t *testing.T) {
 	}, ",") + `], "links": [[1,1,0,3,0,"MODEL"],[2,1,1,6,0,"CLIP"],[3,1,1,7,0,"CLIP"],[4,1,2,8,1,"VAE"],[5,6,0,3,1,"CONDITIONING"],[6,7,0,3,2,"CONDITIONING"],
 		[7,5,0,3,3,"LATENT"],[8,3,0,8,0,"LATENT"],[9,8,0,9,0,"IMAGE"],[11,10,0,7,1,"STRING"]], "version": 0.4}`
 	w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{Models: models()}))
-	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"x.json": flow, "flux general.json": plainFlow})}, Fleet: w.fleet, Store: w.store})
-	tools, err := loader.Load(t.Context())
+	flows := loader.New(loader.Config{Sources: []fs.FS{newFolder(map[string]string{"x.json": flow, "flux general.json": plainFlow})}, Engines: w.fleet, Store: w.store})
+	tools, err := flows.Load(t.Context())
 	if err != nil || len(tools) != 2 {
 		t.Fatalf("%v, %v", ids(tools), err)
 	}
@@ -63,7 +63,7 @@ func TestDocumentedDirectives(t *testing.T) {
 		t.Errorf("the page says /flux_general of flux-general, it is %s of %s", tools[0].CommandName, tools[0].ToolID)
 	}
 	tool := tools[1]
-	for _, f := range loader.Findings()[tool.ToolID] {
+	for _, f := range flows.Findings()[tool.ToolID] {
 		if strings.Contains(f.Code, "directive") {
 			t.Errorf("%s: %s (%s)", f.Code, f.Message, f.Advice)
 		}

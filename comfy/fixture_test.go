@@ -19,9 +19,11 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // TestMain fails the package when anything is left running.
@@ -96,7 +98,7 @@ func resultFlow(t *testing.T, ui string) string {
 // world is a fleet of servers with a loader and a provider.
 type world struct {
 	fleet    *comfy.Fleet
-	loader   *comfy.Workflows
+	loader   *loader.Workflows
 	provider *comfy.Provider
 	store    *registrytest.Specs
 	tools    map[string]registry.Tool
@@ -129,7 +131,7 @@ func worldOf(t *testing.T, fleet *comfy.Fleet, source fs.FS) *world {
 			t.Fatalf("engine %s is down: %s", s.Name, s.Error)
 		}
 	}
-	w.loader = comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store, Rate: "0.000337"})
+	w.loader = loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store, Rate: "0.000337"})
 	w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader, ReconcileEvery: 100 * time.Millisecond})
 	w.load(t)
 	return w
@@ -154,7 +156,7 @@ func (w *world) load(t *testing.T) {
 	}
 	clear(w.tools)
 	for _, tool := range tools {
-		if err := registry.Validate(tool); err != nil {
+		if err := validate.Tool(tool); err != nil {
 			t.Errorf("%s: %v", tool.ToolID, err)
 		}
 		w.tools[tool.ToolID] = tool

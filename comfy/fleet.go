@@ -15,7 +15,9 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/loras"
+	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/tag"
@@ -218,16 +220,9 @@ func (f *Fleet) Status() []EngineStatus {
 	return out
 }
 
-// Declarations returns the node declarations of the engine that comes nearest to having what need asks
-// for, with what it lacks. Engines that are down count with what they had: a short outage must not
-// change a tool's inputs.
-func (f *Fleet) Declarations(need workflow.Requirements) Declarations {
-	return f.declarations("", need)
-}
-
-// declarations are those for a tool; an engine that is kept for others lacks something.
-func (f *Fleet) declarations(tool string, need workflow.Requirements) Declarations {
-	var best Declarations
+// Declarations implements loader.Engines. Engines that are down count with what they had: a short outage must not change a tool's inputs.
+func (f *Fleet) Declarations(tool string, need workflow.Requirements) loader.Declarations {
+	var best loader.Declarations
 	found := false
 	for _, e := range f.engines {
 		k := e.knowledge()
@@ -236,18 +231,14 @@ func (f *Fleet) declarations(tool string, need workflow.Requirements) Declaratio
 		}
 		lacks := append(e.lacks(k.info, need), e.tags.LacksTool(tool)...)
 		if !found || len(lacks) < len(best.Missing) {
-			best, found = Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
+			best, found = loader.Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
 	}
 	return best
 }
 
-// Declarations are what one engine has.
-type Declarations struct {
-	Info    *graph.ObjectInfo // nil while no engine has ever answered
-	Hash    string            // of the content
-	Missing []string          // what was asked for and is not there
-}
+// LoraWords implements loader.Engines.
+func (f *Fleet) LoraWords(file string) string { return f.triggers.Of(file) }
 
 // places tells how many more prompts an engine gets now. What others have sent there counts as well, but who has nothing there may
 // always send one: who waited for the others to end would never have a turn.
@@ -322,7 +313,7 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 	case kept:
 		return nil, registry.Say(registry.CodeUnavailable, said.EngineKept).Because(errKept)
 	}
-	return nil, registry.SayText(registry.CodeUnavailable, lacking(f.Declarations(j.Need).Missing))
+	return nil, registry.SayText(registry.CodeUnavailable, needs.Lacking(f.Declarations("", j.Need).Missing))
 }
 
 // servers are the engines that can be asked for what they have and do.

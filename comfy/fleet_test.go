@@ -120,10 +120,10 @@ func TestFleetHealth(t *testing.T) {
 		f := watchFleet(s)
 		f.refresh(t)
 		need := workflow.Requirements{Classes: []string{"SaveImage"}}
-		before := f.Declarations(need)
+		before := f.Declarations("", need)
 		s.Down()
 		f.refresh(t)
-		if d := f.Declarations(need); d.Info == nil || d.Hash != before.Hash || len(d.Missing) != 0 {
+		if d := f.Declarations("", need); d.Info == nil || d.Hash != before.Hash || len(d.Missing) != 0 {
 			t.Errorf("%+v", d)
 		}
 	})

@@ -20,6 +20,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -243,8 +244,8 @@ func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt gra
 		t.Fatal(err)
 	}
 	fleet := NewFleet([]*url.URL{u}, FleetConfig{})
-	provider := NewProvider(ProviderConfig{Fleet: fleet, Workflows: NewWorkflows(WorkflowsConfig{Fleet: fleet}), ReconcileEvery: time.Hour})
-	tpl := &template{Binding: &workflow.Binding{}}
+	provider := NewProvider(ProviderConfig{Fleet: fleet, Workflows: loader.New(loader.Config{Engines: fleet}), ReconcileEvery: time.Hour})
+	tpl := &loader.Template{Binding: &workflow.Binding{}}
 	for _, n := range prompt {
 		if n.Class != "SaveImageWebsocket" && strings.HasPrefix(n.Class, "Save") || strings.HasPrefix(n.Class, "Preview") {
 			tpl.Binding.Outputs = append(tpl.Binding.Outputs, workflow.BoundOutput{Name: n.ID, Node: n.ID, Type: "image"})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/learned"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -24,13 +26,13 @@ func TestUnknownOutputsAreWhatTheyGave(t *testing.T) {
 			pool, changed := postgrestest.New(t), 0
 			source := newFolder(map[string]string{"it.json": resultFlow(t, ui)})
 			w := newWorld(t, source, comfytest.New(t, comfytest.Options{}))
-			start := func(learned *comfy.Learned) registry.Tool {
-				w.loader = comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store, Learned: learned})
+			start := func(learned *learned.Store) registry.Tool {
+				w.loader = loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store, Learned: learned})
 				w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader})
 				w.load(t)
 				return w.tools["it"]
 			}
-			tool := start(comfy.NewLearned(pool, slog.New(slog.DiscardHandler), func() { changed++ }))
+			tool := start(learned.New(pool, slog.New(slog.DiscardHandler), func() { changed++ }))
 			if got := tool.OutputSchema[0].Type; got != "file" {
 				t.Fatalf("declared as %s before it ran", got)
 			}
@@ -43,7 +45,7 @@ func TestUnknownOutputsAreWhatTheyGave(t *testing.T) {
 			if got := w.tools["it"].OutputSchema[0].Type; got != want || changed != 1 {
 				t.Errorf("declared as %s, want %s; told %d times", got, want, changed)
 			}
-			if got := start(comfy.NewLearned(pool, slog.New(slog.DiscardHandler), nil)).OutputSchema[0].Type; got != want {
+			if got := start(learned.New(pool, slog.New(slog.DiscardHandler), nil)).OutputSchema[0].Type; got != want {
 				t.Errorf("after a restart declared as %s, want %s", got, want)
 			}
 		})

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -66,13 +66,13 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		s := comfytest.New(t, comfytest.Options{})
 		f := watchFleet(s)
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Fleet: f.Fleet, Store: &registrytest.Specs{}})
-		tools, err := loader.Load(t.Context())
+		flows := loader.New(loader.Config{Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Engines: f.Fleet, Store: &registrytest.Specs{}})
+		tools, err := flows.Load(t.Context())
 		if err != nil || len(tools) != 1 || tools[0].State() != registry.StateUnavailable {
 			t.Fatalf("%+v, %v", tools, err)
 		}
 		f.refresh(t)
-		if tools, err = loader.Load(t.Context()); err != nil || tools[0].State() != registry.StateActive {
+		if tools, err = flows.Load(t.Context()); err != nil || tools[0].State() != registry.StateActive {
 			t.Errorf("%+v, %v", tools[0].Status, err)
 		}
 	})
@@ -80,8 +80,8 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		source := newFolder(map[string]string{"good.json": plainFlow, "broken.json": `{"nodes": NaN}`, "empty.json": `{"nodes": [], "links": []}`, "readme.txt": "x", ".hidden.json": "{", ".git/x.json": "{"})
 		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store})
-		tools, err := loader.Load(t.Context())
+		flows := loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store})
+		tools, err := flows.Load(t.Context())
 		if got := problems(err); !slices.Equal(got, []string{"broken.json", "empty.json"}) {
 			t.Errorf("problems of %v: %v", got, err)
 		}
@@ -134,8 +134,8 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
 		source := newFolder(map[string]string{"one/same.json": plainFlow, "two/same.json": mediaFlow})
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store})
-		r, err := catalog.New(catalog.Config{Loaders: []registry.Loader{loader}})
+		flows := loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store})
+		r, err := catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,11 +146,11 @@ func TestLoader(t *testing.T) {
 	t.Run("a later source replaces a file of the same name; a missing one is empty", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{
+		flows := loader.New(loader.Config{
 			Sources: []fs.FS{newFolder(map[string]string{"it.json": mediaFlow}), newFolder(map[string]string{"it.json": plainFlow}), missingFolder{}},
-			Fleet:   w.fleet, Store: w.store,
+			Engines: w.fleet, Store: w.store,
 		})
-		tools, err := loader.Load(t.Context())
+		tools, err := flows.Load(t.Context())
 		if err != nil || len(tools) != 1 || tools[0].InputSchema[0].Type != registry.TypeNumber {
 			t.Errorf("%+v, %v", tools, err)
 		}
@@ -159,8 +159,8 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
 		source := fstest.MapFS{"good.json": {Data: []byte(plainFlow)}, "pipe.json": {Mode: fs.ModeNamedPipe}, "big.json": {Data: make([]byte, 17<<20)}}
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store})
-		tools, err := loader.Load(t.Context())
+		flows := loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store})
+		tools, err := flows.Load(t.Context())
 		if len(tools) != 1 || !slices.Equal(problems(err), []string{"big.json", "pipe.json"}) {
 			t.Errorf("%v, %v", ids(tools), err)
 		}
@@ -191,8 +191,8 @@ func TestLoader(t *testing.T) {
 		}
 		w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
 		store := &registrytest.Specs{}
-		loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(files)}, Fleet: w.fleet, Store: store})
-		if tools, err := loader.Load(t.Context()); err != nil || len(tools) != 1000 || store.Writes() > 3 {
+		flows := loader.New(loader.Config{Sources: []fs.FS{newFolder(files)}, Engines: w.fleet, Store: store})
+		if tools, err := flows.Load(t.Context()); err != nil || len(tools) != 1000 || store.Writes() > 3 {
 			t.Errorf("%d tools in %d writes, %v", len(tools), store.Writes(), err)
 		}
 	})
@@ -200,10 +200,10 @@ func TestLoader(t *testing.T) {
 		t.Parallel()
 		for byMachine, want := range map[bool]registry.RateSource{false: registry.RateStatic, true: registry.RateMachine} {
 			w := newWorld(t, newFolder(nil), comfytest.New(t, comfytest.Options{}))
-			loader := comfy.NewWorkflows(comfy.WorkflowsConfig{
-				Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.5", ByMachine: byMachine,
+			flows := loader.New(loader.Config{
+				Sources: []fs.FS{newFolder(map[string]string{"it.json": plainFlow})}, Engines: w.fleet, Store: w.store, Rate: "0.5", ByMachine: byMachine,
 			})
-			tools, err := loader.Load(t.Context())
+			tools, err := flows.Load(t.Context())
 			if err != nil || tools[0].CostingModel.RateSource != want || tools[0].CostingModel.Rate != "0.5" {
 				t.Errorf("%+v, %v", tools[0].CostingModel, err)
 			}

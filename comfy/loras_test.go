@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -41,8 +41,8 @@ func testKnownLoras(t *testing.T) {
 		"checkpoints": {"base.safetensors"}, "loras": {"styles/ink.safetensors", "detail.safetensors", "unknown.safetensors"},
 	}})
 	w := newWorld(t, newFolder(nil), server)
-	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: said})
-	tools, err := loader.Load(t.Context())
+	flows := loader.New(loader.Config{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Engines: w.fleet, Store: w.store, Rate: "0.000337", Loras: said})
+	tools, err := flows.Load(t.Context())
 	if err != nil || len(tools) != 1 {
 		t.Fatalf("%d tools, %v", len(tools), err)
 	}
@@ -74,10 +74,10 @@ func loraWorld(t *testing.T, known string, servers ...*comfytest.Server) (*world
 		t.Fatal(err)
 	}
 	w := newWorld(t, newFolder(nil), servers...)
-	loader := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Fleet: w.fleet, Store: w.store, Rate: "0.000337", Loras: said})
+	flows := loader.New(loader.Config{Sources: []fs.FS{newFolder(map[string]string{"fox.json": loraFlow})}, Engines: w.fleet, Store: w.store, Rate: "0.000337", Loras: said})
 	return w, func() registry.InputField {
 		t.Helper()
-		tools, err := loader.Load(t.Context())
+		tools, err := flows.Load(t.Context())
 		if err != nil || len(tools) != 1 {
 			t.Fatalf("%d tools, %v", len(tools), err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -30,11 +31,11 @@ func hasPartners(info *graph.ObjectInfo, prompt graph.Prompt) bool {
 
 // fees gives what partners' services take for a call on an engine, by node; nil where that can't be known, which is logged. It is the same
 // before the run and when its prompt is found again, so files of the call stand there by name only.
-func (p *Provider) fees(ctx context.Context, e *Engine, c registry.Call, tpl *template) map[string]json.Number {
+func (p *Provider) fees(ctx context.Context, e *Engine, c registry.Call, tpl *loader.Template) map[string]json.Number {
 	if c.Tool.CostingModel == nil || !c.Tool.CostingModel.Fees {
 		return nil
 	}
-	applied, err := tpl.Binding.Apply(c.Inputs, tpl.standIns(c), nil)
+	applied, err := tpl.Binding.Apply(c.Inputs, standIns(tpl, c), nil)
 	if err == nil {
 		var fees map[string]json.Number
 		if fees, err = p.badges.Of(e.knowledge().info, applied.Prompt); err == nil {
@@ -46,7 +47,7 @@ func (p *Provider) fees(ctx context.Context, e *Engine, c registry.Call, tpl *te
 }
 
 // standIns are names for the files of a call that is not on an engine yet.
-func (t *template) standIns(c registry.Call) map[string][]string {
+func standIns(tpl *loader.Template, c registry.Call) map[string][]string {
 	names := make(map[string][]string)
 	for _, f := range c.Tool.InputSchema {
 		if !f.Type.IsMedia() {
@@ -54,7 +55,7 @@ func (t *template) standIns(c registry.Call) map[string][]string {
 		}
 		for i := range mediaRefs(c.Inputs[f.Name]) {
 			name := fmt.Sprintf("%d.png", i)
-			if t.takesURL(f.Name) {
+			if tpl.TakesURL(f.Name) {
 				name = "https://files.invalid/" + name
 			}
 			names[f.Name] = append(names[f.Name], name)

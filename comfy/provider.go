@@ -18,13 +18,12 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/fees"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
+	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
-
-// Service is the service name of all tools made from ComfyUI workflows.
-const Service = "comfyui"
 
 // Provider runs the tools of a Loader on the engines of a Fleet.
 type Provider struct {
@@ -36,7 +35,7 @@ type Provider struct {
 // ProviderConfig wires a Provider. Fleet and Workflows are required.
 type ProviderConfig struct {
 	Fleet     *Fleet
-	Workflows *Workflows
+	Workflows *loader.Workflows
 	Logger    *slog.Logger
 	Metrics   prometheus.Registerer
 	Now       func() time.Time
@@ -85,7 +84,7 @@ func NewProvider(cfg ProviderConfig) *Provider {
 // submitted before is looked for there first; only where nobody kept the note, on every engine. An engine that can't be reached, or
 // that refuses the prompt, since it has changed, is passed over for another.
 func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
-	tpl, err := p.cfg.Workflows.forTool(ctx, c.Tool)
+	tpl, err := p.cfg.Workflows.ForTool(ctx, c.Tool)
 	if err != nil {
 		return registry.Ticket{}, err
 	}
@@ -136,7 +135,7 @@ func isTurnedAway(err error) bool {
 	return errors.As(err, &status) && status.Method == http.MethodPost
 }
 
-func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl *template) (registry.Ticket, error) {
+func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl *loader.Template) (registry.Ticket, error) {
 	e := at.engine
 	media, err := p.uploadMedia(ctx, e, c, tpl)
 	if err != nil {
@@ -146,7 +145,7 @@ func (p *Provider) submitTo(ctx context.Context, at place, c registry.Call, tpl 
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	spell(e.knowledge().info, applied.Prompt)
+	needs.Spell(e.knowledge().info, applied.Prompt)
 	keepResults(applied.Prompt)
 	id, client := handleOf(c), e.client()
 	pl := newPlan(tpl, applied.Prompt)
@@ -267,7 +266,7 @@ func (p *Provider) mayHave(c registry.Call) []*Engine {
 
 // find looks for a prompt where it may be, at once. An engine that does not answer may have it, so the call has to
 // come again later: sending the prompt once more could run and cost it twice.
-func (p *Provider) find(ctx context.Context, c registry.Call, tpl *template) (registry.Ticket, bool, error) {
+func (p *Provider) find(ctx context.Context, c registry.Call, tpl *loader.Template) (registry.Ticket, bool, error) {
 	if c.Sent != nil {
 		if e, ok := p.cfg.Fleet.engine(c.Sent.Endpoint); ok && e.endpoint != nil {
 			t, err := sentJob(*c.Sent)
@@ -379,7 +378,7 @@ func (p *Provider) silent(ctx context.Context, e *Engine, t registry.Ticket, err
 		p.cfg.Fleet.lose(e, err)
 	}
 	pl, _ := planOf(t) // without one it is anybody's run of any tool
-	if p.cfg.Fleet.mustLeave(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.needOf(ctx, t))) {
+	if p.cfg.Fleet.mustLeave(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.NeedOf(ctx, t))) {
 		e.free(t.ProviderID)
 		return gone(e)
 	}
@@ -411,7 +410,7 @@ func (p *Provider) finish(ctx context.Context, e *Engine, t registry.Ticket, ent
 	}
 	for _, out := range pl.Outputs {
 		results := entry.Results(out.Node)
-		p.cfg.Workflows.cfg.Learned.gave(ctx, pl.Classes[out.Node], results)
+		p.cfg.Workflows.Learned().Gave(ctx, pl.Classes[out.Node], results)
 		for _, r := range results {
 			result.Outputs = append(result.Outputs, p.output(e, t, out, r))
 		}
@@ -485,7 +484,7 @@ func (p *Provider) open(ctx context.Context, e *Engine, t registry.Ticket, f api
 // withhold notes that an engine does not hand out a result, and tells whether another one could make it.
 func (p *Provider) withhold(ctx context.Context, e *Engine, t registry.Ticket, why string) bool {
 	pl, _ := planOf(t)
-	elsewhere := p.cfg.Fleet.withhold(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.needOf(ctx, t)))
+	elsewhere := p.cfg.Fleet.withhold(e, placement.JobOf(pl.Tool, pl.Group, p.cfg.Workflows.NeedOf(ctx, t)))
 	if elsewhere {
 		p.cfg.Logger.WarnContext(ctx, "engine hands out no result: for ten minutes others are preferred", "engine", e.Name, "why", why, "prompt", t.ProviderID, "tool", pl.Tool)
 	}
@@ -495,7 +494,7 @@ func (p *Provider) withhold(ctx context.Context, e *Engine, t registry.Ticket, w
 // Price tells the GPU that the call would run on, the dearest of those that might take it, for what it costs there is what must be promised; and
 // what partners' services would take for it.
 func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
-	tpl, err := p.cfg.Workflows.forTool(ctx, c.Tool)
+	tpl, err := p.cfg.Workflows.ForTool(ctx, c.Tool)
 	if err != nil {
 		return registry.Price{}, err
 	}
@@ -592,7 +591,7 @@ func (p *Provider) Places() int { return p.cfg.Fleet.Places() }
 // HasPlace tells whether an engine that can run the tool gets another run now; where groups alone have such engines, one of theirs. Of a tool that
 // can't be run Submit says why.
 func (p *Provider) HasPlace(t registry.Tool) bool {
-	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
+	tpl, err := p.cfg.Workflows.ForTool(context.Background(), t)
 	if err != nil {
 		return true
 	}
@@ -613,7 +612,7 @@ func (p *Provider) HasPlace(t registry.Tool) bool {
 
 // PlacesKept lists the groups with engines of their own that can run the tool and get another run now.
 func (p *Provider) PlacesKept(t registry.Tool) (groups []string) {
-	tpl, err := p.cfg.Workflows.forTool(context.Background(), t)
+	tpl, err := p.cfg.Workflows.ForTool(context.Background(), t)
 	if err != nil {
 		return nil
 	}
@@ -626,7 +625,7 @@ func (p *Provider) PlacesKept(t registry.Tool) (groups []string) {
 }
 
 // jobOf is what placement knows of a call.
-func jobOf(c registry.Call, tpl *template) placement.Job {
+func jobOf(c registry.Call, tpl *loader.Template) placement.Job {
 	return placement.JobOf(c.Tool.ToolID, c.Group, tpl.Need)
 }
 

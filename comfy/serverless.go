@@ -17,6 +17,8 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
+	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/runpod"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
@@ -103,8 +105,7 @@ func (e *Endpoint) readInfo(file, name string) error {
 	}
 	data, err := os.ReadFile(name)
 	if err == nil {
-		e.hash = hashOf(data)
-		e.info, err = graph.ParseObjectInfo(data)
+		e.info, e.hash, err = api.ParseDeclarations(data)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: objectInfo of %s: %w", file, e.Name, err)
@@ -137,19 +138,19 @@ func (e *Engine) queueLength(ctx context.Context) (int, error) {
 // lacks names what an engine lacks for a workflow.
 func (e *Engine) lacks(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	if lacks := e.tags.Lacks(need.Tags, e.knowledge().stats.Memory.Total); len(lacks) > 0 {
-		return append(lacks, missing(info, need)...)
+		return append(lacks, needs.Missing(info, need)...)
 	}
 	if e.endpoint != nil && !need.PicturesOnly && len(need.Classes) > 0 {
-		return append(missing(info, need), lackReturns)
+		return append(needs.Missing(info, need), needs.Returns)
 	}
-	return missing(info, need)
+	return needs.Missing(info, need)
 }
 
 // errUnfit is in the chain of an error for a call that an endpoint can't take, whatever its state.
 var errUnfit = errors.New("the endpoint can't take it")
 
 // submitJob begins a job. Where it goes is noted before, and its id as soon as that is known: the service can't be asked for it.
-func (p *Provider) submitJob(ctx context.Context, at place, c registry.Call, tpl *template) (registry.Ticket, error) {
+func (p *Provider) submitJob(ctx context.Context, at place, c registry.Call, tpl *loader.Template) (registry.Ticket, error) {
 	e := at.engine
 	in, pl, err := p.job(ctx, e, c, tpl)
 	if err != nil {
@@ -182,7 +183,7 @@ func (p *Provider) submitJob(ctx context.Context, at place, c registry.Call, tpl
 }
 
 // job makes the prompt of a call with its files.
-func (p *Provider) job(ctx context.Context, e *Engine, c registry.Call, tpl *template) (runpod.Input, plan, error) {
+func (p *Provider) job(ctx context.Context, e *Engine, c registry.Call, tpl *loader.Template) (runpod.Input, plan, error) {
 	in := runpod.Input{}
 	names := make(map[string][]string)
 	room := int64(runpod.MaxBody)
@@ -191,7 +192,7 @@ func (p *Provider) job(ctx context.Context, e *Engine, c registry.Call, tpl *tem
 			continue
 		}
 		for _, ref := range mediaRefs(c.Inputs[f.Name]) {
-			if tpl.takesURL(f.Name) {
+			if tpl.TakesURL(f.Name) {
 				address, err := p.mediaURL(ctx, ref)
 				if err != nil {
 					return in, plan{}, err
@@ -213,7 +214,7 @@ func (p *Provider) job(ctx context.Context, e *Engine, c registry.Call, tpl *tem
 	if err != nil {
 		return in, plan{}, err
 	}
-	spell(e.endpoint.info, applied.Prompt)
+	needs.Spell(e.endpoint.info, applied.Prompt)
 	keepResults(applied.Prompt)
 	pl := newPlan(tpl, applied.Prompt)
 	pl.Fees = p.fees(ctx, e, c, tpl)

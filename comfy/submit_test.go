@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -53,7 +54,7 @@ func TestSubmit(t *testing.T) {
 		c := w.call(tool, nil)
 		c.RunID = "another"
 		ticket := w.submit(t, c)
-		if ticket.ProviderID != c.Handle || ticket.RunID != c.RunID || ticket.Endpoint != s.URL().Host || ticket.Service != comfy.Service {
+		if ticket.ProviderID != c.Handle || ticket.RunID != c.RunID || ticket.Endpoint != s.URL().Host || ticket.Service != loader.Service {
 			t.Errorf("ticket %+v", ticket)
 		}
 		w.submit(t, w.call(tool, nil))
@@ -510,7 +511,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%s", name)
 		}
 		source.remove("it.json")
-		w.loader = comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: w.fleet, Store: w.store})
+		w.loader = loader.New(loader.Config{Sources: []fs.FS{source}, Engines: w.fleet, Store: w.store})
 		w.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: w.fleet, Workflows: w.loader})
 		before := w.store.Opened()
 		again := w.call(accepted.Tool, nil)

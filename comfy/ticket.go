@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -34,7 +35,7 @@ const (
 	clientKey = "client" // the id to whose socket the engine sends the prompt's events
 )
 
-func newPlan(tpl *template, prompt graph.Prompt) plan {
+func newPlan(tpl *loader.Template, prompt graph.Prompt) plan {
 	pl := plan{Titles: map[string]string{}, Classes: map[string]string{}}
 	for _, n := range prompt {
 		pl.Classes[n.ID] = n.Class
@@ -53,10 +54,10 @@ func (pl plan) ticket(c registry.Call, e *Engine, client string) (registry.Ticke
 	if err != nil {
 		return registry.Ticket{}, fmt.Errorf("ticket of run %s: %w", c.RunID, err)
 	}
-	ref, _ := c.Tool.Metadata[templateKey].(string)
+	ref, _ := c.Tool.Metadata[loader.TemplateKey].(string)
 	return registry.Ticket{
-		RunID: c.RunID, Service: Service, ProviderID: handleOf(c), Endpoint: e.Name,
-		Extra: map[string]string{planKey: string(data), clientKey: client, templateKey: ref},
+		RunID: c.RunID, Service: loader.Service, ProviderID: handleOf(c), Endpoint: e.Name,
+		Extra: map[string]string{planKey: string(data), clientKey: client, loader.TemplateKey: ref},
 	}, nil
 }
 

@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/api"
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
 // uploadMedia brings the call's files to the engine and gives the names to use, by input.
-func (p *Provider) uploadMedia(ctx context.Context, e *Engine, c registry.Call, tpl *template) (map[string][]string, error) {
+func (p *Provider) uploadMedia(ctx context.Context, e *Engine, c registry.Call, tpl *loader.Template) (map[string][]string, error) {
 	names := map[string][]string{}
 	for _, f := range c.Tool.InputSchema {
 		if !f.Type.IsMedia() {
@@ -24,7 +23,7 @@ func (p *Provider) uploadMedia(ctx context.Context, e *Engine, c registry.Call, 
 		}
 		for _, ref := range mediaRefs(c.Inputs[f.Name]) {
 			give := func() (string, error) { return uploadOne(ctx, e.Client, c.Media, ref) }
-			if tpl.takesURL(f.Name) {
+			if tpl.TakesURL(f.Name) {
 				give = func() (string, error) { return p.mediaURL(ctx, ref) }
 			}
 			name, err := give()
@@ -37,13 +36,6 @@ func (p *Provider) uploadMedia(ctx context.Context, e *Engine, c registry.Call, 
 		}
 	}
 	return names, nil
-}
-
-// takesURL tells whether an input wants the address of a file instead of an upload.
-func (t *template) takesURL(input string) bool {
-	return slices.ContainsFunc(t.Binding.Inputs, func(in workflow.BoundInput) bool {
-		return in.Field.Name == input && len(in.Targets) > 0 && in.Targets[0].Mode == workflow.ModeURL
-	})
 }
 
 // mediaURL gives an address of our own storage. One that came from a user is never handed to an engine.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -117,8 +117,7 @@ func (f *Fleet) seeSleeper(ctx context.Context, e *Engine, before knowledge, nex
 	case next.err != nil && next.info == nil:
 		var data []byte
 		if data, err = f.cfg.Waker.Kept(ctx, e.Name); err == nil && data != nil {
-			next.infoHash = hashOf(data)
-			next.info, err = graph.ParseObjectInfo(data)
+			next.info, next.infoHash, err = api.ParseDeclarations(data)
 		}
 	}
 	if err == nil && next.err == nil && !before.up() {

@@ -282,7 +282,7 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 	if err != nil {
 		return err
 	}
-	usual := p.cfg.Workflows.cfg.Learned.usual(ctx, pl)
+	usual := p.cfg.Workflows.Learned().Usual(ctx, pl.Tool, pl.Classes)
 	f := &follower{promptID: t.ProviderID, news: make(chan struct{}, 1), tracker: tracking.New(t.ProviderID, pl.Titles, usual, p.cfg.Now)}
 	w := e.follow(clientOf(t), f, p.cfg.ReconcileEvery)
 	var ended registry.RunState
@@ -290,7 +290,7 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 		w.leave(f)
 		p.observeTimings(pl, f.tracker.Timings())
 		if ended == registry.RunSucceeded { // an end before its time shows nothing
-			p.cfg.Workflows.cfg.Learned.took(ctx, pl, f.tracker.Timings())
+			p.cfg.Workflows.Learned().Took(ctx, pl.Tool, pl.Classes, f.tracker.Timings())
 		}
 	}()
 	again := time.NewTimer(0)

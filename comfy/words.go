@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -77,7 +78,7 @@ func refusalWords(e *api.PromptError) string {
 		return typeWords(e.Detail.Type)
 	}
 	slices.Sort(parts)
-	return enumerate(slices.Compact(parts), 4)
+	return needs.Enumerate(slices.Compact(parts), 4)
 }
 
 func problemWords(class string, d api.ErrorDetail) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func TestManyChoices(t *testing.T) { // not parallel: it counts allocations
@@ -17,7 +18,7 @@ func TestManyChoices(t *testing.T) { // not parallel: it counts allocations
 		}
 		tool.InputSchema = append(tool.InputSchema, f)
 		return testing.AllocsPerRun(5, func() {
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"encoding/hex"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,39 +62,4 @@ func RegionOf(languageTag string) string {
 		}
 	}
 	return ""
-}
-
-// DeviceOf tells the kind of a device by what its program calls itself (User-Agent).
-func DeviceOf(userAgent string) string {
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(userAgent, word) })
-	}
-	switch {
-	case userAgent == "":
-		return ""
-	case has("Mobi", "Android", "iPhone", "iPad"):
-		return DeviceMobile
-	case has("Windows NT", "Macintosh", "X11", "CrOS"):
-		return DeviceDesktop
-	}
-	return DeviceUnknown
-}
-
-// TraceOf gives the trace id of a W3C traceparent header: 32 hex digits. ok is false where the header is none, and
-// then a new trace begins, as the standard demands (https://www.w3.org/TR/trace-context/).
-func TraceOf(traceparent string) (id string, ok bool) {
-	parts := strings.Split(strings.TrimSpace(traceparent), "-")
-	if len(parts) < 4 || parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
-		return "", false
-	}
-	for i, digits := range [...]int{2, 32, 16, 2} {
-		raw, err := hex.DecodeString(parts[i])
-		if err != nil || len(parts[i]) != digits || strings.ToLower(parts[i]) != parts[i] {
-			return "", false
-		}
-		if (i == 1 || i == 2) && strings.Trim(string(raw), "\x00") == "" {
-			return "", false
-		}
-	}
-	return parts[1], true
 }

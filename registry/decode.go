@@ -13,7 +13,7 @@ import (
 )
 
 // DecodeTool reads one ToolDefinition strictly: unknown and repeated keys and values of another type
-// are errors that name the tool and the field. It does not judge the content, see Validate.
+// are errors that name the tool and the field. It does not judge the content, see package validate.
 // The error is of type Problems, or tells where the text is no JSON.
 func DecodeTool(data []byte) (Tool, error) {
 	v, err := ordered.Parse(data)

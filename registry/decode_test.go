@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func TestDecode(t *testing.T) {
@@ -18,7 +19,7 @@ func TestDecode(t *testing.T) {
 
 	t.Run("A2 A4-A16 every member of the contract is read and is valid", func(t *testing.T) {
 		t.Parallel()
-		if err := registry.Validate(tool); err != nil {
+		if err := validate.Tool(tool); err != nil {
 			t.Error(err)
 		}
 		if tool.WebhookStrategy.ResultPath[1] != "0" || tool.RetryPolicy.BackoffMs != 500 || tool.Delivery["telegram"].SendAs != "document" ||
@@ -273,7 +274,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for _, tool := range tools {
-			_ = registry.Validate(tool)
+			_ = validate.Tool(tool)
 			once := mustEncode(t, tool)
 			back, err := registry.DecodeTool([]byte(once))
 			if err != nil {

@@ -113,7 +113,7 @@ func (t *Tool) Migrate(prefs map[string]any) (map[string]any, bool) {
 
 func applies(m Rename, prefs map[string]any) bool {
 	for name, want := range m.When {
-		if have, ok := prefs[name]; !ok || !sameValue(have, want) {
+		if have, ok := prefs[name]; !ok || !SameValue(have, want) {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 const foreign = `{"type":"object","additionalProperties":false,"required":["query","tags"],"$defs":{"tag":{"enum":["red","blue"]}},
@@ -23,7 +24,7 @@ func TestSchemaInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := registry.Validate(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: inputs}); err != nil {
+	if err := validate.Tool(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: inputs}); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("inputs stand in the order of the properties, required as the object says", func(t *testing.T) {

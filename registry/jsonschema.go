@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -115,12 +116,12 @@ func (f InputField) numberSchema() orderedObject {
 // multipleOf counts from zero, unlike Step, which counts from Min; and a default beside the steps is
 // allowed. Where the two differ the schema says nothing and the description does.
 func (f InputField) multipleOf() any {
-	step, ok := bound(f.Step)
+	step, ok := decimal.Optional(f.Step)
 	if !ok || step.Sign() <= 0 {
 		return nil
 	}
 	for _, n := range []json.Number{f.Min, asNumber(f.Default)} {
-		if r, ok := bound(n); ok && !new(big.Rat).Quo(r, step).IsInt() {
+		if r, ok := decimal.Optional(n); ok && !new(big.Rat).Quo(r, step).IsInt() {
 			return nil
 		}
 	}

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -23,12 +22,4 @@ func TestMasks(t *testing.T) {
 			}
 		})
 	}
-	t.Run("only pictures mark, in the known ways", func(t *testing.T) {
-		for _, f := range []InputField{{Name: "a", Type: TypeString, Mask: MaskWhite}, {Name: "a", Type: TypeImage, Mask: "black"}} {
-			err := Validate(Tool{ToolID: "t", Service: "s", DisplayName: "T", InputSchema: InputSchema{f}})
-			if err == nil || !strings.Contains(err.Error(), "mask") {
-				t.Errorf("%+v: %v", f, err)
-			}
-		}
-	})
 }

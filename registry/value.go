@@ -234,10 +234,10 @@ func commaHint(f InputField, text string) string {
 }
 
 func checkRange(f InputField, exact *big.Rat, shown json.Number) *Error {
-	if low, ok := bound(f.Min); ok && exact.Cmp(low) < 0 {
+	if low, ok := decimal.Optional(f.Min); ok && exact.Cmp(low) < 0 {
 		return invalid(f, "%s is too small; %s", shown, allowedRange(f))
 	}
-	if high, ok := bound(f.Max); ok && exact.Cmp(high) > 0 {
+	if high, ok := decimal.Optional(f.Max); ok && exact.Cmp(high) > 0 {
 		return invalid(f, "%s is too large; %s", shown, allowedRange(f))
 	}
 	return checkStep(f, exact, shown)
@@ -246,11 +246,11 @@ func checkRange(f InputField, exact *big.Rat, shown json.Number) *Error {
 // checkStep counts steps from Min, or from zero where there is none. The default always fits: authors
 // leave defaults beside the steps, and nobody could use such a tool otherwise.
 func checkStep(f InputField, exact *big.Rat, shown json.Number) *Error {
-	step, ok := bound(f.Step)
+	step, ok := decimal.Optional(f.Step)
 	if !ok || step.Sign() <= 0 || isDefault(f, exact) {
 		return nil
 	}
-	base, ok := bound(f.Min)
+	base, ok := decimal.Optional(f.Min)
 	if !ok {
 		base = new(big.Rat)
 	}
@@ -270,14 +270,6 @@ func isDefault(f InputField, exact *big.Rat) bool {
 	}
 	r, err := decimal.Parse(n)
 	return err == nil && r.Cmp(exact) == 0
-}
-
-func bound(n json.Number) (*big.Rat, bool) {
-	if n == "" {
-		return nil, false
-	}
-	r, err := decimal.Parse(n)
-	return r, err == nil
 }
 
 func allowedRange(f InputField) string {
@@ -313,7 +305,7 @@ func Allowed(f InputField) string {
 
 // checkChoice looks for the value itself, then for the value and then the label in any case.
 func checkChoice(f InputField, v any) (any, *Error) {
-	if i := slices.IndexFunc(f.Choices, func(c Choice) bool { return sameValue(c.Value, v) }); i >= 0 {
+	if i := slices.IndexFunc(f.Choices, func(c Choice) bool { return SameValue(c.Value, v) }); i >= 0 {
 		return f.Choices[i].Value, nil
 	}
 	text, ok := choiceText(v)
@@ -367,8 +359,8 @@ func choiceLabels(f InputField) []string {
 	return labels
 }
 
-// sameValue compares numbers by worth, so that 1 and 1.0 are one choice, and all else as JSON.
-func sameValue(a, b any) bool {
+// SameValue compares numbers by worth, so that 1 and 1.0 are one choice, and all else as JSON.
+func SameValue(a, b any) bool {
 	if ta, isText := a.(string); isText {
 		tb, isText := b.(string)
 		return isText && ta == tb

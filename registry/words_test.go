@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func TestAToolIsReadInALanguage(t *testing.T) {
@@ -44,7 +45,7 @@ func TestAToolIsReadInALanguage(t *testing.T) {
 	if tool.In("fr") != &tool || tool.In("") != &tool {
 		t.Error("in a language that it has no words in it is itself")
 	}
-	if err := registry.Validate(tool); err != nil {
+	if err := validate.Tool(tool); err != nil {
 		t.Error(err)
 	}
 	for what, words := range map[string]registry.Words{
@@ -53,7 +54,7 @@ func TestAToolIsReadInALanguage(t *testing.T) {
 		"an output": {Outputs: map[string]string{"image": "Bild"}},
 	} {
 		tool.Localized["de"] = words
-		if registry.Validate(tool) == nil {
+		if validate.Tool(tool) == nil {
 			t.Errorf("words for %s that there is not are accepted", what)
 		}
 	}

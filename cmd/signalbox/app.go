@@ -10,7 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/parts"
-	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/missions"
@@ -26,7 +26,7 @@ import (
 // app is the whole program, wired. Parts are started in the order of start's steps and stopped in reverse.
 type app struct {
 	*house
-	flows      *comfy.Workflows
+	flows      *loader.Workflows
 	documents  *openapi.Tools // nil: none
 	remote     *remote.Provider
 	knowledge  *documents // nil: there is no database

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/figures"
-	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/schedule"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -86,7 +86,7 @@ func (a *app) preflight(l registry.Loader) registry.Loader {
 type readiers map[string]registry.Readier
 
 func (a *app) readiers() readiers {
-	connected := readiers{comfy.Service: a.flows}
+	connected := readiers{loader.Service: a.flows}
 	for _, s := range a.services {
 		connected[s.Name], _ = runs.Extra[registry.Readier](s.Provider)
 	}

@@ -32,6 +32,8 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/cmd/signalbox/versions"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/learned"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/watch"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/api"
@@ -40,7 +42,6 @@ import (
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"
 	"github.com/signalbox/signalbox/runs/runner"
-	"github.com/signalbox/signalbox/runs/store"
 	"github.com/signalbox/signalbox/workflows"
 )
 
@@ -156,12 +157,6 @@ func (a *app) startEngines(ctx context.Context) error {
 		}
 		urls = []*url.URL{own}
 	}
-	var orders comfy.Orders
-	var waiting func(context.Context) (map[string]int, error)
-	if a.db != nil {
-		orders.Pool = a.db.Pool
-		waiting = func(ctx context.Context) (map[string]int, error) { return store.Waiting(ctx, a.db.Pool, comfy.Service) }
-	}
 	headers, err := a.cfg.EngineHeaders()
 	if err != nil {
 		return err
@@ -171,11 +166,19 @@ func (a *app) startEngines(ctx context.Context) error {
 		return err
 	}
 	a.fleet = comfy.NewFleet(urls, comfy.FleetConfig{
-		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: orders, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
-		Waiting: waiting, Rate: rate, UsualRate: a.cfg.UsualRate(), Waker: engines.Waker(a.cfg, orders.Pool, headers),
+		Headers: headers, Logger: a.log.With("component", "engines"), OnChange: func() { a.reload(ctx) }, Orders: comfy.Orders{Pool: a.pool()}, Endpoints: a.cfg.Endpoints, GoneAfter: a.cfg.GoneAfter,
+		Waiting: engines.Waiting(a.pool()), Rate: rate, UsualRate: a.cfg.UsualRate(), Waker: engines.Waker(a.cfg, a.pool(), headers),
 	})
 	a.fleet.Refresh(ctx)
 	return nil
+}
+
+// pool is of the database; nil where there is none.
+func (a *app) pool() *pgxpool.Pool {
+	if a.db == nil {
+		return nil
+	}
+	return a.db.Pool
 }
 
 // startCPU serves the CPU engine on a free port of loopback, where the fleet talks to it as to any other.
@@ -199,15 +202,10 @@ func (h *house) engines() engines.Control { return engines.Control{Fleet: h.flee
 // newWorkflows makes the loader of ComfyUI workflows: the bundled ones, and those of WORKFLOWS_DIR over
 // them.
 func (a *app) newWorkflows() {
-	var pool *pgxpool.Pool
-	if a.db != nil {
-		pool = a.db.Pool
-	}
-	learned := comfy.NewLearned(pool, a.log, a.Soon("what runs show of workflows", a.reload))
-	a.flows = comfy.NewWorkflows(comfy.WorkflowsConfig{
-		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Fleet: a.fleet, Store: a.templates,
+	a.flows = loader.New(loader.Config{
+		Sources: []fs.FS{workflows.FS, os.DirFS(a.cfg.WorkflowsDir)}, Engines: a.fleet, Store: a.templates,
 		Rate: rate(a.cfg), ByMachine: a.cfg.ByMachine(), Logger: a.log,
-		Learned: learned, Loras: a.cfg.Loras,
+		Learned: learned.New(a.pool(), a.log, a.Soon("what runs show of workflows", a.reload)), Loras: a.cfg.Loras,
 	})
 }
 
@@ -265,7 +263,7 @@ func (a *app) startRuns(ctx context.Context) error {
 // providers is who runs the tools, by service.
 func (a *app) providers() map[string]runs.Provider {
 	providers := map[string]runs.Provider{
-		comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics, PartnerKey: a.cfg.ComfyOrgAPIKey})},
+		loader.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: a.fleet, Workflows: a.flows, Logger: a.log, Metrics: a.metrics, PartnerKey: a.cfg.ComfyOrgAPIKey})},
 	}
 	for _, s := range a.services {
 		providers[s.Name] = s.Provider

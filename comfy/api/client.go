@@ -305,6 +305,11 @@ func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash s
 	if err != nil {
 		return nil, "", err
 	}
+	return ParseDeclarations(data)
+}
+
+// ParseDeclarations reads what Declarations gives, and gives its hash.
+func ParseDeclarations(data []byte) (info *graph.ObjectInfo, hash string, err error) {
 	sum := sha256.Sum256(data)
 	info, err = graph.ParseObjectInfo(data)
 	return info, hex.EncodeToString(sum[:]), err

@@ -67,7 +67,7 @@ const (
 
 // Define makes the tool of a workflow: its inputs by the author's external nodes, app inputs and directives and by
 // good guesses, its outputs, and the binding between both and the prompt. The tool passes
-// registry.Validate; one that can't run at all is unavailable, with the reason.
+// validate.Tool; one that can't run at all is unavailable, with the reason.
 func Define(w *graph.Workflow, o Options) (*Definition, error) {
 	d := newDefiner(w, o)
 	d.inputs()

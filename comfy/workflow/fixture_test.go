@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func define(t *testing.T, text string, info *graph.ObjectInfo) *Definition {
@@ -38,7 +39,7 @@ func checkReadable(t *testing.T, p graph.Prompt) {
 // checkTool makes sure that the registry takes the tool and that the binding works with what it asks for.
 func checkTool(t *testing.T, d *Definition) {
 	t.Helper()
-	if err := registry.Validate(d.Tool); err != nil {
+	if err := validate.Tool(d.Tool); err != nil {
 		t.Fatalf("A10 the registry refuses the tool: %v", err)
 	}
 	values, media := map[string]any{}, map[string][]string{}

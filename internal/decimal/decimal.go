@@ -37,6 +37,15 @@ func Parse(n json.Number) (*big.Rat, error) {
 	return r, nil
 }
 
+// Optional is Parse of a number that may be left out, as "", or be none: ok tells whether there is one.
+func Optional(n json.Number) (exact *big.Rat, ok bool) {
+	if n == "" {
+		return nil, false
+	}
+	exact, err := Parse(n)
+	return exact, err == nil
+}
+
 // Plain writes a number as an exact decimal, without exponent and needless zeros: 0.0000000015 for 1.5e-9. What is
 // no number comes back as it is.
 func Plain(n json.Number) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func TestModelSchemas(t *testing.T) {
@@ -24,7 +25,7 @@ func TestModelSchemas(t *testing.T) {
 	}
 	inputs := all.Inputs(all["Input"])
 	tool := upstream.ModelTool{Service: "host", Label: "Host", Model: "ann/My.Model/v2", Inputs: inputs, Price: upstream.ModelPrice{USD: "0.1", Per: upstream.PerHardwareSecond}}.Tool()
-	if err := registry.Validate(tool); err != nil || tool.CommandName != "/my_model_v2" {
+	if err := validate.Tool(tool); err != nil || tool.CommandName != "/my_model_v2" {
 		t.Errorf("%v, command %s", err, tool.CommandName)
 	}
 	if inputs[0].Name != "b" || inputs[1].Name != "a" {

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
@@ -97,7 +98,7 @@ func newHouse(t testing.TB, opts ...telegramtest.Options) *house {
 	h.files = housetest.NewFiles(t, h.pool)
 	fleet := comfy.NewFleet([]*url.URL{h.engine.URL()}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t), ownWorkflows()}, Fleet: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
+	flows := loader.New(loader.Config{Sources: []fs.FS{workflowstest.Small(t), ownWorkflows()}, Engines: fleet, Store: history.NewSpecs(h.pool, h.files), Rate: "0.000337"})
 	h.provider = comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: 200 * time.Millisecond})
 	var err error
 	h.registry, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
@@ -145,7 +146,7 @@ func (h *house) start() *house {
 	people := users.New(h.pool, users.Config{OnCreate: h.welcome})
 	h.runs, err = runner.New(runs.Config{
 		Pool: h.pool, Registry: h.registry, Ledger: h.ledger, Users: people, Assets: h.files, Logger: log,
-		Providers:  map[string]runs.Provider{comfy.Service: {Submitter: h.provider}},
+		Providers:  map[string]runs.Provider{loader.Service: {Submitter: h.provider}},
 		Deliverers: map[string]runs.Deliverer{telegram.Platform: deliverer},
 		Workers:    8, Deliveries: 4, RetryBase: 50 * time.Millisecond,
 	})

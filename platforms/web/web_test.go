@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/cpu"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
@@ -98,7 +99,7 @@ func newHouse(t *testing.T, options ...option) *house {
 
 	fleet := comfy.NewFleet([]*url.URL{startEngine(t)}, comfy.FleetConfig{})
 	fleet.Refresh(t.Context())
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{workflowstest.Small(t)}, Fleet: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
+	flows := loader.New(loader.Config{Sources: []fs.FS{workflowstest.Small(t)}, Engines: fleet, Store: history.NewSpecs(pool, store), Rate: "0.000337"})
 	kept := missions.NewChains(pool, func() *missions.Service { return h.missions })
 	var err error
 	if h.reg, err = catalog.New(catalog.Config{Loaders: []registry.Loader{flows, h.fakes, kept}, Former: map[string]string{"cms_listPages": "getPage with all"}}); err != nil {
@@ -109,7 +110,7 @@ func newHouse(t *testing.T, options ...option) *house {
 	}
 	h.runs = housetest.Runs(t, runs.Config{
 		Pool: pool, Registry: h.reg, Ledger: h.ledger, Users: h.users, Limits: h.users, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}, missions.ChainService: {Submitter: kept}},
+		Providers: map[string]runs.Provider{loader.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows})}, "fake": {Submitter: h.fake}, "asking": {Caller: h.asking}, missions.ChainService: {Submitter: kept}},
 	})
 	h.exports, err = exports.New(exports.Config{Pool: pool, Files: h.assets, Parts: []archive.Part{users.Export}, Poll: 5 * time.Millisecond, Tell: func(context.Context, exports.Export) error { return nil }})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // in is a tool's inputs.
@@ -236,7 +237,7 @@ func TestDefinitions(t *testing.T) {
 	seen := map[string]bool{}
 	for _, tool := range tools {
 		t.Run("E6 E9 E10 E11 E12 E77 E78 E79 E80 "+tool.ToolID, func(t *testing.T) {
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range append(slices.Clone(tool.Aliases), tool.ToolID) {

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/providers/comfydeploy/comfydeploytest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // The workflow of the tests: a picture is blended with a colour, by hand of external nodes.
@@ -70,7 +71,7 @@ func load(t *testing.T, p *comfydeploy.Provider) []registry.Tool {
 		t.Fatal(err)
 	}
 	for _, tool := range tools {
-		if err := registry.Validate(tool); err != nil {
+		if err := validate.Tool(tool); err != nil {
 			t.Errorf("A2 %v", err)
 		}
 	}
@@ -125,7 +126,7 @@ func TestTools(t *testing.T) {
 	p, server := house(t)
 	tools := load(t, p)
 	t.Run("A82 what the service answers about its deployments becomes valid definitions", func(t *testing.T) {
-		if len(tools) != 1 || registry.Validate(tools[0]) != nil {
+		if len(tools) != 1 || validate.Tool(tools[0]) != nil {
 			t.Fatalf("%d tools, expected the production deployment of one workflow", len(tools))
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/providers/content/contenttest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func TestTools(t *testing.T) {
@@ -57,7 +58,7 @@ func TestTools(t *testing.T) {
 					t.Errorf("%s: %s has no description", tool.ToolID, f.Name)
 				}
 			}
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Error(err)
 			}
 		}

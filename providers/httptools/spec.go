@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // The services of tools from files: those that work for a while, and those that answer at once.
@@ -214,7 +215,7 @@ func decodeTool(raw json.RawMessage, s spec) (registry.Tool, error) {
 	if s.waits(tool) {
 		tool.Service = Service
 	}
-	return tool, registry.Validate(tool)
+	return tool, validate.Tool(tool)
 }
 
 // waits reports whether a run goes on after the answer to submit: until it is asked for, or calls back.

@@ -30,6 +30,7 @@ import (
 	"github.com/signalbox/signalbox/providers/knowledge/index"
 	"github.com/signalbox/signalbox/providers/knowledge/wordvec"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // house is a provider with a folder of its own.
@@ -97,7 +98,7 @@ func (h *house) tools() map[string]registry.Tool {
 	}
 	tools := map[string]registry.Tool{}
 	for _, tool := range list {
-		if err := registry.Validate(tool); err != nil {
+		if err := validate.Tool(tool); err != nil {
 			h.t.Error(err)
 		}
 		tools[tool.ToolID] = tool

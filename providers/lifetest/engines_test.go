@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clocktest"
@@ -96,8 +97,8 @@ func openSleepers(t *testing.T, directives string, waker *scaling.Waker) *engine
 		h.fleet = comfy.NewFleet(h.addresses(waker), comfy.FleetConfig{HTTPClient: &http.Client{Transport: transport}, Now: now, Waker: waker})
 		h.fleet.Refresh(t.Context())
 		source := fstest.MapFS{"it.json": {Data: []byte(strings.ReplaceAll(paper, "DIRECTIVES", directives))}}
-		flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Sources: []fs.FS{source}, Fleet: h.fleet, Store: &registrytest.Specs{}, Rate: "0.001"})
-		return service{comfy.Service, flows, runs.Provider{Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}}
+		flows := loader.New(loader.Config{Sources: []fs.FS{source}, Engines: h.fleet, Store: &registrytest.Specs{}, Rate: "0.001"})
+		return service{loader.Service, flows, runs.Provider{Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: h.fleet, Workflows: flows, Now: now, ReconcileEvery: 20 * time.Millisecond})}}
 	})
 	return h
 }
@@ -420,7 +421,7 @@ func TestEnginesThatAreDown(t *testing.T) {
 		}
 		anew := comfy.NewFleet(h.addresses(waker), comfy.FleetConfig{Waker: waker, HTTPClient: &http.Client{Transport: &http.Transport{DialContext: h.network.dial}}})
 		anew.Refresh(t.Context())
-		if d := anew.Declarations(workflow.Requirements{Classes: []string{"EmptyImage"}}); d.Info == nil || len(d.Missing) != 0 {
+		if d := anew.Declarations("", workflow.Requirements{Classes: []string{"EmptyImage"}}); d.Info == nil || len(d.Missing) != 0 {
 			t.Errorf("after a start nobody knows what sleeps: %+v", d)
 		}
 		h.network.cut(h.a, false)

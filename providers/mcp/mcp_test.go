@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/providers/mcp"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // TestMain is also the server program of the stdio tests.
@@ -470,8 +471,8 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s: got %v, %v", name, tools, err)
 			}
 			for id, want := range map[string]string{"library.long": "as a task only", "library.odd": "can't be read"} {
-				if got := tools[id]; got.State() != registry.StateUnavailable || !strings.Contains(got.Status.Reason, want) || registry.Validate(got) != nil {
-					t.Errorf("%s: %s is %+v, %v", name, id, got.Status, registry.Validate(got))
+				if got := tools[id]; got.State() != registry.StateUnavailable || !strings.Contains(got.Status.Reason, want) || validate.Tool(got) != nil {
+					t.Errorf("%s: %s is %+v, %v", name, id, got.Status, validate.Tool(got))
 				}
 			}
 		}

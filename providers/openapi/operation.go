@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // methods are those that can be tools.
@@ -102,7 +103,7 @@ func (b *builder) build() {
 			return
 		}
 	}
-	if err := registry.Validate(b.withoutJudged()); err != nil {
+	if err := validate.Tool(b.withoutJudged()); err != nil {
 		b.refuse("it makes no valid tool: %s", firstLine(err))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // Service is the service of remote tools.
@@ -157,7 +158,7 @@ func (e Entry) tool(ref registry.Media, source string) (registry.Tool, error) {
 	if err != nil {
 		return registry.Tool{}, err
 	}
-	return tool, registry.Validate(tool)
+	return tool, validate.Tool(tool)
 }
 
 // whole bounds a run: all attempts and the waits between them.

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/providers/webtools/webtoolstest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/registrytest"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 type object = map[string]any
@@ -119,7 +120,7 @@ func TestTools(t *testing.T) {
 			if tool.Category != "external" || !strings.Contains(tool.Description, "Returns") || !strings.Contains(tool.Description, "untrusted") {
 				t.Errorf("%s: %s, %s", tool.ToolID, tool.Category, tool.Description)
 			}
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Error(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/folder"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // Bounds of what is read from files.
@@ -145,7 +146,7 @@ func decodeFile(path string) ([]registry.Tool, error) {
 		return nil, err
 	}
 	tools = slices.DeleteFunc(tools, func(t registry.Tool) bool {
-		err := registry.Validate(t)
+		err := validate.Tool(t)
 		if err != nil {
 			problems = append(problems, asProblems(err, "", t.ToolID)...)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // Config is what a Registry is built of. Only Loaders is needed.
@@ -306,7 +307,7 @@ func prepare(t registry.Tool) (registry.Tool, error) {
 	if err := plainMetadata(&t); err != nil {
 		return registry.Tool{}, err
 	}
-	if err := registry.Validate(t); err != nil {
+	if err := validate.Tool(t); err != nil {
 		return registry.Tool{}, err
 	}
 	t.Incomplete = t.Incomplete || bare(&t)

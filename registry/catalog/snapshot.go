@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // Snapshot is the whole catalogue at one moment. It never changes; all methods may be used by many
@@ -227,7 +228,7 @@ func (b *builder) aliases(s *Snapshot, winners []candidate) {
 				continue
 			}
 			s.byAlias[id] = int32(i)
-			if key := commandKey(alias); registry.IsCommandWord(key) {
+			if key := commandKey(alias); validate.IsCommandWord(key) {
 				if _, taken := s.byCommand[key]; !taken {
 					s.byCommand[key] = int32(i)
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // conformancePatience is how long the suites wait for something that should be quick.
@@ -36,7 +37,7 @@ func TestLoader(t *testing.T, setup func(t *testing.T) LoaderSetup) {
 		}
 		seen := make(map[string]bool)
 		for _, tool := range tools {
-			if err := registry.Validate(tool); err != nil {
+			if err := validate.Tool(tool); err != nil {
 				t.Error(err)
 			}
 			if seen[tool.ToolID] {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 // Tool gives a small valid tool of service "fake": id, the command of that id where it can be one, a
@@ -34,7 +35,7 @@ func Tool(id string, options ...func(*registry.Tool)) registry.Tool {
 func Snapshot(t testing.TB, tools ...registry.Tool) *catalog.Snapshot {
 	t.Helper()
 	for _, tool := range tools {
-		if err := registry.Validate(tool); err != nil {
+		if err := validate.Tool(tool); err != nil {
 			t.Fatalf("registrytest: %v", err)
 		}
 	}

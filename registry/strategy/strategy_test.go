@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/strategy"
+	"github.com/signalbox/signalbox/registry/validate"
 )
 
 func TestReadCallback(t *testing.T) {
@@ -111,7 +112,7 @@ func TestFurtherMembersOfTheWebhookStrategy(t *testing.T) {
 	tool, err := registry.DecodeTool([]byte(`{"toolId":"x","service":"s","displayName":"X","inputSchema":{},"webhookStrategy":{"expectedStatusField":"a","successValue":"ok","durationTracking":false,
 		"failureValues":["ok"],"errorPath":[""]}}`))
 	if err == nil {
-		err = registry.Validate(tool)
+		err = validate.Tool(tool)
 	}
 	if err == nil {
 		t.Error("a status that means both success and failure, and an empty step, were accepted")
@@ -168,7 +169,7 @@ func TestAnswersOfAllKinds(t *testing.T) {
 	} {
 		tool, err := registry.DecodeTool([]byte(`{"toolId":"x","service":"s","displayName":"X","inputSchema":{},"webhookStrategy":{"expectedStatusField":"a","successValue":"ok","durationTracking":false,` + bad + `}}`))
 		if err == nil {
-			err = registry.Validate(tool)
+			err = validate.Tool(tool)
 		}
 		if err == nil || !strings.Contains(err.Error(), member) {
 			t.Errorf("%s: %v, expected it to name %s", bad, err, member)

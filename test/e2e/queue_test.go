@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/comfytest"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -62,7 +63,7 @@ func TestFlood(t *testing.T) {
 	fleet := comfy.NewFleet([]*url.URL{engine.URL()}, comfy.FleetConfig{HTTPClient: &http.Client{Transport: wire}})
 	fleet.Refresh(t.Context())
 	store, pool := &runstest.Assets{}, postgrestest.New(t)
-	flows := comfy.NewWorkflows(comfy.WorkflowsConfig{Fleet: fleet, Store: &registrytest.Specs{}, Rate: "0", Sources: []fs.FS{fstest.MapFS{"paper.json": {Data: []byte(`{
+	flows := loader.New(loader.Config{Engines: fleet, Store: &registrytest.Specs{}, Rate: "0", Sources: []fs.FS{fstest.MapFS{"paper.json": {Data: []byte(`{
 		"1": {"class_type": "EmptyImage", "inputs": {"width": 16, "height": 8, "batch_size": 1, "color": 255}},
 		"2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "paper"}}}`)}}}})
 	tools, err := catalog.New(catalog.Config{Loaders: []registry.Loader{flows}})
@@ -75,7 +76,7 @@ func TestFlood(t *testing.T) {
 	ledger := billing.NewLedger(pool)
 	service := housetest.Runs(t, runs.Config{
 		Pool: pool, Registry: tools, Ledger: ledger, Assets: store,
-		Providers: map[string]runs.Provider{comfy.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: time.Hour})}},
+		Providers: map[string]runs.Provider{loader.Service: {Submitter: comfy.NewProvider(comfy.ProviderConfig{Fleet: fleet, Workflows: flows, ReconcileEvery: time.Hour})}},
 	})
 	account := func() string {
 		id := uuid.NewString()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/schedule"
@@ -44,11 +45,19 @@ func Waker(c config.Config, pool *pgxpool.Pool, headers map[string]http.Header) 
 	return &scaling.Waker{Pool: pool, Send: scaling.ToAddresses(outbound.NewHooks(c.Allow, time.Minute), headers, c.FleetSecret), For: c.WakeFor}
 }
 
+// Waiting counts the runs that wait for engines, by tool; nil without a database.
+func Waiting(pool *pgxpool.Pool) func(context.Context) (map[string]int, error) {
+	if pool == nil {
+		return nil
+	}
+	return func(ctx context.Context) (map[string]int, error) { return store.Waiting(ctx, pool, loader.Service) }
+}
+
 // load is what the servers have to do. Serverless endpoints scale by themselves.
 func (d Control) load(ctx context.Context, pool *pgxpool.Pool) (scaling.Load, error) {
 	load := scaling.Load{Down: []string{}}
 	var err error
-	if load.Waiting, err = store.Unbegun(ctx, pool, comfy.Service); err != nil {
+	if load.Waiting, err = store.Unbegun(ctx, pool, loader.Service); err != nil {
 		return load, err
 	}
 	queues := d.Fleet.Queues(ctx)

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 )
@@ -25,7 +25,7 @@ func KeepGood(ctx context.Context, w io.Writer, dir string, s *catalog.Snapshot,
 	var tools []registry.Tool
 	for t := range s.Each() {
 		was := slices.IndexFunc(last, func(l registry.Tool) bool { return l.ToolID == t.ToolID })
-		waits := silent && t.Service == comfy.Service && t.State() == registry.StateUnavailable && t.Status.Checked
+		waits := silent && t.Service == loader.Service && t.State() == registry.StateUnavailable && t.Status.Checked
 		switch {
 		case waits && was >= 0:
 			tools = append(tools, last[was])

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat/input"
-	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -23,7 +23,7 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 			return turn.Nothing, t.Tell(ctx, "again.times")
 		}
 	}
-	run, ok, err := menus.LastHere(ctx, t, "")
+	run, ok, err := results.LastHere(ctx, t, "")
 	if err != nil {
 		return turn.Nothing, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
-	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -179,7 +179,7 @@ func PressFailed(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 func PressLegConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		run, err := t.Services.Runs.Confirm(ctx, run.ID, t.Account.ID)
-		refused, err := menus.NotConfirmed(ctx, t, run, err)
+		refused, err := results.NotConfirmed(ctx, t, run, err)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -24,7 +24,7 @@ func SaveCommand(ctx context.Context, t *turn.Turn) error {
 	if name == "" {
 		return list(ctx, t)
 	}
-	run, ok, err := menus.LastHere(ctx, t, runs.StatusSucceeded)
+	run, ok, err := results.LastHere(ctx, t, runs.StatusSucceeded)
 	if err != nil {
 		return err
 	}

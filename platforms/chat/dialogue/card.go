@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -163,7 +163,7 @@ func confirm(ctx context.Context, t *turn.Turn, k store.Keyboard) (done, refused
 		if run.ConfirmedAt == nil {
 			hash, _ := k.State.Values[i].(string)
 			run, err = t.Services.Runs.ConfirmSummary(ctx, run.ID, t.Account.ID, hash, nil)
-			if refused, err = menus.NotConfirmed(ctx, t, run, err); err != nil {
+			if refused, err = results.NotConfirmed(ctx, t, run, err); err != nil {
 				return nil, nil, err
 			}
 			if refused != nil {

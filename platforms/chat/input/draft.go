@@ -2,8 +2,6 @@ package input
 
 import (
 	"encoding/json"
-	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +31,12 @@ type Draft struct {
 	Answers string  `json:"-"` // the id of the question that was just answered
 }
 
+// Picture is one of several pictures that were sent, by its number in the order in which they came, from 1.
+type Picture struct {
+	Number int            `json:"number"`
+	Ref    registry.Media `json:"ref"`
+}
+
 // Set gives an input a value, and notes where it came from.
 func (d *Draft) Set(from runs.Source, name string, value any) {
 	if d.Values == nil {
@@ -52,101 +56,6 @@ func (d *Draft) Has(name string) bool {
 		}
 	}
 	return false
-}
-
-// LeftOver is text that no input of a tool takes.
-type LeftOver struct{ Text string }
-
-// Error quotes the text.
-func (e *LeftOver) Error() string { return "no input takes the text " + e.Text }
-
-// errStoredFile: a stored file was named, which may be anybody's.
-var errStoredFile = errors.New("stored files are given by hand, not by name")
-
-// Read puts what was typed after a command, and typed options, into the draft. Files among the options are left out. What
-// a tool has no use for is an *UnknownOption, a *MissingValue, a *LeftOver or errStoredFile.
-func (d *Draft) Read(tool *registry.Tool, text string, options map[string]any) error {
-	rest, err := d.readNamed(tool, text, options)
-	if err != nil {
-		return err
-	}
-	return d.readFree(tool.InputSchema, rest)
-}
-
-// ReadOptions is Read for texts that may hold options only.
-func (d *Draft) ReadOptions(tool *registry.Tool, text string) error {
-	rest, err := d.readNamed(tool, text, nil)
-	if err == nil && rest != "" {
-		err = &LeftOver{rest}
-	}
-	return err
-}
-
-// readNamed takes the values that have a name, and gives the text that is left.
-func (d *Draft) readNamed(tool *registry.Tool, text string, options map[string]any) (rest string, err error) {
-	rest, asked, err := d.parse(text, WithPresetOption(tool.InputSchema))
-	if err != nil {
-		return "", err
-	}
-	options = maps.Clone(options)
-	if _, own := FieldNamed(tool.InputSchema, PresetWord); !own {
-		d.Preset = chat.FirstNonEmpty(takeText(d.Values[runs.FromArgument], PresetWord), takeText(options, PresetWord))
-	}
-	for name, value := range options {
-		if areAttachments(value) {
-			continue
-		}
-		if f, _ := tool.InputSchema.Get(name); NamesStored(f, value) {
-			return "", errStoredFile
-		}
-		d.Set(runs.FromArgument, name, value)
-	}
-	return d.readFormat(tool.InputSchema, rest, asked), nil
-}
-
-// readFormat gives the format that an option or the words of the text ask for to the inputs that take it, and gives the
-// text without the words for it. A tool that has no such inputs, or was told their values, reads the words as they are.
-func (d *Draft) readFormat(schema registry.InputSchema, text string, asked format) string {
-	s, said, rest := asked.shape, asked.by, text
-	if said == "" {
-		var ok bool
-		if s, said, rest, ok = cutFormat(text); !ok {
-			return text
-		}
-	}
-	free, reads := FreeInput(schema)
-	if reads && rest == "" && text != "" && !d.Has(free.Name) {
-		return text // there is nothing else to draw
-	}
-	values, fits := fitFormat(schema, s, d.Has)
-	if f, chosen := shapeInput(schema); !fits && chosen && asked.by != "" && !d.Has(f.Name) {
-		d.Set(runs.FromArgument, f.Name, asked.by) // refused with what there is to choose from
-	}
-	if !fits {
-		return text
-	}
-	for name, value := range values {
-		d.Set(runs.FromArgument, name, value)
-	}
-	d.Format = &Format{Said: said, Values: values}
-	return rest
-}
-
-// readFree gives text without a name to the input that it is meant for.
-func (d *Draft) readFree(schema registry.InputSchema, text string) error {
-	if text == "" {
-		return nil
-	}
-	f, ok := FreeInput(schema)
-	if m, takesFile := fileInput(schema); !ok && takesFile && strings.EqualFold(text, LastWord) {
-		d.Set(runs.FromArgument, m.Name, LastWord)
-		return nil
-	}
-	if !ok || d.Has(f.Name) {
-		return &LeftOver{text}
-	}
-	d.Set(runs.FromArgument, f.Name, text)
-	return nil
 }
 
 // NamedFiles sorts attached files by the inputs that typed options give them to; rest are those that no option names.
@@ -206,13 +115,6 @@ func (d *Draft) DropLost(schema registry.InputSchema) {
 			}
 		}
 	}
-}
-
-// takeText takes a text out of values.
-func takeText(values map[string]any, name string) string {
-	text, _ := values[name].(string)
-	delete(values, name)
-	return text
 }
 
 // areAttachments reports whether an option stands for files.

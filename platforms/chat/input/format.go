@@ -221,15 +221,6 @@ func isShape(c registry.Choice) bool {
 	return ok
 }
 
-func numberNamed(schema registry.InputSchema, name string) (registry.InputField, bool) {
-	for _, f := range schema {
-		if OptionName(f.Name) == name && f.Type == registry.TypeNumber {
-			return f, true
-		}
-	}
-	return registry.InputField{}, false
-}
-
 // ratioSlack is how far a tool's own ratio may lie from the one that was asked for: 1344x768 is called 16:9.
 const ratioSlack = 0.06
 

@@ -48,30 +48,3 @@ func isAspect(schema registry.InputSchema, name string) bool {
 	_, chosen := shapeInput(schema)
 	return wide && high || chosen
 }
-
-// aspect takes the value of --ar. What is no ratio is no option.
-func (p *argumentParser) aspect(after string) bool {
-	value, rest := takeValue(strings.TrimLeft(after, " \t="))
-	value = strings.TrimRight(value, ",;")
-	s, ok := shapeOf(value)
-	if ok {
-		p.asked, p.rest = format{s, value}, rest
-	}
-	return ok
-}
-
-// untilOption takes all words up to the next option, without the comma after them.
-func (p *argumentParser) untilOption(after string) (value, rest string) {
-	end := len(after)
-	for i := range after {
-		if i == 0 || after[i-1] != ' ' && after[i-1] != '\n' {
-			continue
-		}
-		word, _, _ := strings.Cut(after[i:], " ")
-		if name, dashed := p.undashed(word); dashed || p.isAssignment(name) {
-			end = i
-			break
-		}
-	}
-	return strings.TrimRight(strings.TrimSpace(after[:end]), ",;"), after[end:]
-}

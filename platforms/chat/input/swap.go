@@ -31,12 +31,6 @@ func Swap(d *Draft, schema registry.InputSchema, inputs map[string]any) {
 	}
 }
 
-// Picture is one of several pictures that were sent, by its number in the order in which they came, from 1.
-type Picture struct {
-	Number int            `json:"number"`
-	Ref    registry.Media `json:"ref"`
-}
-
 // openPictures are the inputs for one picture that have none yet, in order; several tells that another input takes any number.
 func openPictures(schema registry.InputSchema, has func(string) bool, skipped []string) (open []registry.InputField, several bool) {
 	passed := map[string]bool{}

@@ -7,14 +7,34 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/settings"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
 )
+
+// StartCommand greets, or goes straight to the tool of a deep link.
+func StartCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	if words := strings.TrimSpace(t.In.Text); words != "" {
+		if name, ok := strings.CutPrefix(words, "settings-"); ok {
+			t.In.Text = name
+			return turn.Nothing, settings.Command(ctx, t)
+		}
+		if words == linkWord {
+			t.In.Text = ""
+			return turn.Nothing, LinkCommand(ctx, t)
+		}
+		if tool, ok := t.FindTool(words); ok {
+			return start.Tool(ctx, t, tool, "")
+		}
+	}
+	return turn.Nothing, greet(ctx, t)
+}
 
 // greet says what the bot is for, with a tried example and its picture, and the tools that most people use.
 func greet(ctx context.Context, t *turn.Turn) error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -202,7 +201,7 @@ func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	if words == "" {
 		return t.Tell(ctx, "price.usage")
 	}
-	tool, typed, ok := findWithOptions(t, words)
+	tool, typed, ok := t.FindToolIn(words)
 	if !ok {
 		return t.NothingFound(ctx, words)
 	}
@@ -223,15 +222,4 @@ func PriceCommand(ctx context.Context, t *turn.Turn) error {
 	}
 	_, err = t.Reply(ctx, text)
 	return err
-}
-
-// findWithOptions finds the tool that the words, or the first of them, name, with what is typed for it after its name as
-// after its command.
-func findWithOptions(t *turn.Turn, words string) (tool *registry.Tool, typed string, ok bool) {
-	for end := len(words); end > 0; end = strings.LastIndexFunc(words[:end], unicode.IsSpace) {
-		if tool, ok := t.FindTool(words[:end]); ok {
-			return tool, strings.TrimSpace(words[end:]), true
-		}
-	}
-	return nil, "", false
 }

@@ -78,24 +78,6 @@ func PressTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	return start.ProceedFrom(ctx, t, k, start.PressDraft(t, tool))
 }
 
-// StartCommand greets, or goes straight to the tool of a deep link.
-func StartCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if words := strings.TrimSpace(t.In.Text); words != "" {
-		if name, ok := strings.CutPrefix(words, "settings-"); ok {
-			t.In.Text = name
-			return turn.Nothing, SettingsCommand(ctx, t)
-		}
-		if words == linkWord {
-			t.In.Text = ""
-			return turn.Nothing, LinkCommand(ctx, t)
-		}
-		if tool, ok := t.FindTool(words); ok {
-			return start.Tool(ctx, t, tool, "")
-		}
-	}
-	return turn.Nothing, greet(ctx, t)
-}
-
 // RunCommand starts the tool that its first word names, or looks for tools by its words.
 func RunCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	words := strings.TrimSpace(t.In.Text)

@@ -10,6 +10,8 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/chains"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/results"
+	"github.com/signalbox/signalbox/platforms/chat/settings"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
@@ -66,37 +68,37 @@ func ownCommands(o turn.Operator, there rooms) turn.Commands {
 		{Name: "run", Do: menus.RunCommand, Shared: true, Inputs: takesTool(true, takesText("text"),
 			registry.InputField{Name: "file", Type: registry.TypeFile})},
 		{Name: "last", Do: start.LastCommand, Shared: true, Inputs: takesTool(false, takesText("text"))},
-		{Name: "settings", Do: told(menus.SettingsCommand), Inputs: takesTool(false)},
+		{Name: "settings", Do: told(settings.Command), Inputs: takesTool(false)},
 		{Name: "balance", Do: told(menus.BalanceCommand)},
 		{Name: "buy", Do: told(menus.BuyCommand)},
 		{Name: "redeem", Do: told(menus.RedeemCommand), Inputs: registry.InputSchema{takesText("code")}},
 		{Name: "wallet", Do: told(menus.WalletCommand), Shared: true, Inputs: registry.InputSchema{walletBudget(), takesText("amount")}},
 		{Name: "sponsor", Do: told(menus.SponsorCommand), Shared: true, Inputs: registry.InputSchema{takesText("amount")}},
 		{Name: "party", Do: told(menus.PartyCommand), Shared: true, Inputs: registry.InputSchema{takesText("amount"), takesText("time")}},
-		{Name: "history", Do: told(menus.HistoryCommand)},
-		{Name: "cancel", Do: told(menus.CancelCommand)},
-		{Name: "preset", Do: menus.PresetCommand, Inputs: registry.InputSchema{
+		{Name: "history", Do: told(results.HistoryCommand)},
+		{Name: "cancel", Do: told(results.CancelCommand)},
+		{Name: "preset", Do: settings.PresetCommand, Inputs: registry.InputSchema{
 			{Name: "do", Type: registry.TypeString, Choices: []registry.Choice{{Value: "list"}, {Value: "use"}, {Value: "save"}, {Value: "delete"}}},
 			takesText("name"),
 		}},
 		{Name: "link", Do: told(menus.LinkCommand), Inputs: registry.InputSchema{takesText("code")}},
-		{Name: "language", Do: told(menus.LanguageCommand), Inputs: registry.InputSchema{takesText("language")}},
-		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(menus.ChatSettingsCommand), Inputs: takesTool(false)},
-		{Name: "deny", Who: turn.ChatAdmins, Do: told(menus.DenyCommand), Inputs: registry.InputSchema{takesText("person")}},
-		{Name: "allow", Who: turn.ChatAdmins, Do: told(menus.AllowCommand), Inputs: registry.InputSchema{takesText("person")}},
+		{Name: "language", Do: told(settings.LanguageCommand), Inputs: registry.InputSchema{takesText("language")}},
+		{Name: "chatsettings", Who: turn.ChatAdmins, Do: told(settings.ChatCommand), Inputs: takesTool(false)},
+		{Name: "deny", Who: turn.ChatAdmins, Do: told(settings.DenyCommand), Inputs: registry.InputSchema{takesText("person")}},
+		{Name: "allow", Who: turn.ChatAdmins, Do: told(settings.AllowCommand), Inputs: registry.InputSchema{takesText("person")}},
 		{Name: "delete_my_data", Do: told(menus.EraseCommand)},
-		{Name: "why", Do: told(menus.WhyCommand)},
+		{Name: "why", Do: told(results.WhyCommand)},
 		{Name: "price", Do: told(menus.PriceCommand), Inputs: takesTool(true)},
-		{Name: "improve", Do: told(menus.ImproveCommand), Shared: true, Inputs: registry.InputSchema{takesText("prompt")}},
+		{Name: "improve", Do: told(results.ImproveCommand), Shared: true, Inputs: registry.InputSchema{takesText("prompt")}},
 	}
 	if there.exports {
 		list = append(list, turn.Command{Name: "export", Do: told(menus.ExportCommand)})
 	}
 	if there.moderation {
 		list = append(list,
-			turn.Command{Name: reportCommand, Do: told(menus.ReportCommand), Inputs: registry.InputSchema{takesText("reason")}},
-			turn.Command{Name: "reports", Who: turn.ChatAdmins, Do: told(menus.ReportsCommand)},
-			turn.Command{Name: "appeal", Do: told(menus.AppealCommand), Inputs: registry.InputSchema{takesText("reason")}})
+			turn.Command{Name: reportCommand, Do: told(results.ReportCommand), Inputs: registry.InputSchema{takesText("reason")}},
+			turn.Command{Name: "reports", Who: turn.ChatAdmins, Do: told(results.ReportsCommand)},
+			turn.Command{Name: "appeal", Do: told(results.AppealCommand), Inputs: registry.InputSchema{takesText("reason")}})
 	}
 	if there.missions {
 		list = append(list,

@@ -25,6 +25,6 @@
 //
 // # Adding a command or a button
 //
-// Write a function of a turn in menus (or in start, where it begins runs), and add a line to ownCommands or to presses. Texts are
+// Write a function of a turn in menus, settings or results (or in start, where it begins runs), and add a line to ownCommands or to presses. Texts are
 // in internal/i18n (chat.LANGUAGE.json), in all languages. A command's line says who may give it.
 package router

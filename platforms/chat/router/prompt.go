@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/settings"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
@@ -32,7 +32,7 @@ func answerPrompt(ctx context.Context, t *turn.Turn) (bool, error) {
 		return t.Services.Agent.Affirmed(ctx, t, p)
 	}
 	if p.State.View != nil {
-		return true, menus.SettingAnswered(ctx, t, p)
+		return true, settings.Answered(ctx, t, p)
 	}
 	if p.State.Site != nil {
 		return true, sitemenu.Answered(ctx, t, p)

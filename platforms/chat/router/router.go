@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
+	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -501,7 +502,7 @@ func markRefused(ctx context.Context, t *turn.Turn, came turn.Outcome, said []by
 
 // handleMessage handles a message: a command, an answer, or neither.
 func handleMessage(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if err := menus.OfferMissed(ctx, t); err != nil {
+	if err := results.OfferMissed(ctx, t); err != nil {
 		t.Services.Log.WarnContext(ctx, "missed results were not offered", "error", err)
 	}
 	if t.In.Edited && t.In.Album != "" {
@@ -510,7 +511,7 @@ func handleMessage(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if t.In.Command != "" {
 		return handleCommand(ctx, t)
 	}
-	for _, answer := range []func(context.Context, *turn.Turn) (bool, error){answerRepliedQuestion, answerPrompt, answerQuestion, menus.Affirm} {
+	for _, answer := range []func(context.Context, *turn.Turn) (bool, error){answerRepliedQuestion, answerPrompt, answerQuestion, results.Affirm} {
 		if done, err := answer(ctx, t); done || err != nil {
 			return turn.Answered, err
 		}
@@ -523,7 +524,7 @@ func handleMembership(ctx context.Context, t *turn.Turn) error {
 	if t.In.Membership != chat.MemberJoined || t.In.Chat.Kind != chat.ChatPrivate {
 		return nil
 	}
-	return menus.OfferMissed(ctx, t)
+	return results.OfferMissed(ctx, t)
 }
 
 // apologise sends the apology, as far as that is possible.

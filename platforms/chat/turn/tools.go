@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -36,6 +37,16 @@ func (t *Turn) FindTool(words string) (*registry.Tool, bool) {
 		return nil, false
 	}
 	return tool, true
+}
+
+// FindToolIn finds the tool that the words, or the first of them, name; rest is what stands after its name.
+func (t *Turn) FindToolIn(words string) (tool *registry.Tool, rest string, ok bool) {
+	for end := len(words); end > 0; end = strings.LastIndexFunc(words[:end], unicode.IsSpace) {
+		if tool, ok := t.FindTool(words[:end]); ok {
+			return tool, strings.TrimSpace(words[end:]), true
+		}
+	}
+	return nil, "", false
 }
 
 // Search finds tools by words, and by what these mean where that is known.

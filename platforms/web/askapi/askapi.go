@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -137,7 +138,7 @@ func (s server) question(r *http.Request, account users.Account, body askBody) (
 	if account.Operator {
 		q.Audience = registry.Insiders
 	}
-	q.Context.TraceID, _ = registry.TraceOf(r.Header.Get("Traceparent"))
+	q.Context.TraceID, _ = request.TraceOf(r.Header.Get("Traceparent"))
 	if body.Budget == 0 {
 		return q, nil
 	}

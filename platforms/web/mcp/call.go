@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -161,10 +162,10 @@ func contextOf(req *sdk.CallToolRequest) registry.CallContext {
 		c.SessionID = req.Session.ID()
 	}
 	if parent, ok := req.Params.Meta["traceparent"].(string); ok {
-		c.TraceID, _ = registry.TraceOf(parent)
+		c.TraceID, _ = request.TraceOf(parent)
 	}
 	if c.TraceID == "" && req.Extra != nil {
-		c.TraceID, _ = registry.TraceOf(req.Extra.Header.Get("Traceparent"))
+		c.TraceID, _ = request.TraceOf(req.Extra.Header.Get("Traceparent"))
 	}
 	return c
 }

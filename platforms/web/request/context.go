@@ -1,7 +1,9 @@
 package request
 
 import (
+	"encoding/hex"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -23,7 +25,7 @@ func Context(r *http.Request) registry.CallContext {
 	said := func(name string) string { return strings.TrimSpace(r.Header.Get(name)) }
 	c := registry.CallContext{SiteID: said(siteHeader), SessionID: said(sessionHeader), TraceID: said(traceHeader), PlannerProvider: said(plannerHeader)}
 	if c.TraceID == "" {
-		c.TraceID, _ = registry.TraceOf(r.Header.Get("Traceparent"))
+		c.TraceID, _ = TraceOf(r.Header.Get("Traceparent"))
 	}
 	return c
 }
@@ -33,7 +35,7 @@ func Context(r *http.Request) registry.CallContext {
 func PersonContext(r *http.Request) registry.CallContext {
 	language, _, _ := strings.Cut(r.Header.Get("Accept-Language"), ",")
 	language, _, _ = strings.Cut(language, ";")
-	c := registry.CallContext{Region: registry.RegionOf(strings.TrimSpace(language)), DeviceKind: registry.DeviceOf(r.UserAgent())}
+	c := registry.CallContext{Region: registry.RegionOf(strings.TrimSpace(language)), DeviceKind: deviceOf(r.UserAgent())}
 	switch r.Header.Get("Sec-CH-UA-Mobile") { // a browser's own word, where it has one
 	case "?1":
 		c.DeviceKind = registry.DeviceMobile
@@ -41,4 +43,39 @@ func PersonContext(r *http.Request) registry.CallContext {
 		c.DeviceKind = registry.DeviceDesktop
 	}
 	return c
+}
+
+// deviceOf tells the kind of a device by what its program calls itself (User-Agent).
+func deviceOf(userAgent string) string {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(userAgent, word) })
+	}
+	switch {
+	case userAgent == "":
+		return ""
+	case has("Mobi", "Android", "iPhone", "iPad"):
+		return registry.DeviceMobile
+	case has("Windows NT", "Macintosh", "X11", "CrOS"):
+		return registry.DeviceDesktop
+	}
+	return registry.DeviceUnknown
+}
+
+// TraceOf gives the trace id of a W3C traceparent header: 32 hex digits. ok is false where the header is none, and
+// then a new trace begins, as the standard demands (https://www.w3.org/TR/trace-context/).
+func TraceOf(traceparent string) (id string, ok bool) {
+	parts := strings.Split(strings.TrimSpace(traceparent), "-")
+	if len(parts) < 4 || parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
+		return "", false
+	}
+	for i, digits := range [...]int{2, 32, 16, 2} {
+		raw, err := hex.DecodeString(parts[i])
+		if err != nil || len(parts[i]) != digits || strings.ToLower(parts[i]) != parts[i] {
+			return "", false
+		}
+		if (i == 1 || i == 2) && strings.Trim(string(raw), "\x00") == "" {
+			return "", false
+		}
+	}
+	return parts[1], true
 }
