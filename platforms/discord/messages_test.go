@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 	"github.com/signalbox/signalbox/registry"
@@ -291,6 +292,25 @@ func TestSync(t *testing.T) {
 		b.clock.Advance(refusedFor)
 		if err := b.a.SyncCommands(t.Context(), commandSets()[:1]); err != nil || b.calls(write) != 3 {
 			t.Errorf("%v, %d writes", err, b.calls(write))
+		}
+	})
+	t.Run("a command means the same while its list is on the way, the new one already and the old one still", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, discordtest.Options{})
+		release, done := make(chan struct{}), make(chan error, 1)
+		b.server.Inject(discordtest.DelayUntil(release).On("PUT /applications/{application_id}/commands"))
+		sets := commandSets()[:1]
+		sets[0].Commands[0].Name = "draw"
+		go func() { done <- b.a.SyncCommands(t.Context(), sets) }()
+		defer func() {
+			close(release)
+			if err := <-done; err != nil || b.a.commands.Load().Commands["paint"].Options != nil {
+				t.Errorf("%v; known are %v", err, b.a.commands.Load().Commands)
+			}
+		}()
+		clocktest.Until(t, "the new command is known", func() bool { return b.a.commands.Load().Commands["draw"].Options["source_picture"] == "Source Picture" })
+		if b.a.commands.Load().Commands["paint"].Options["source_picture"] != "Source Picture" {
+			t.Error("the old command is not known any more")
 		}
 	})
 	t.Run("after a restart a command's options mean the same before the list is known", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -47,6 +48,23 @@ func (p published) uses(t discordgo.ApplicationCommandType) map[string]string {
 		return p.Entry
 	}
 	return nil
+}
+
+// and gives what is published with what the commands of another list mean. Of a name in both, the other's is known.
+func (p published) and(other published) published {
+	p.Commands = joined(p.Commands, other.Commands)
+	p.OnMessages = joined(p.OnMessages, other.OnMessages)
+	p.PrivateOnMessages = joined(p.PrivateOnMessages, other.PrivateOnMessages)
+	p.OnPeople = joined(p.OnPeople, other.OnPeople)
+	p.Entry = joined(p.Entry, other.Entry)
+	return p
+}
+
+func joined[V any](one, other map[string]V) map[string]V {
+	both := make(map[string]V, len(one)+len(other))
+	maps.Copy(both, one)
+	maps.Copy(both, other)
+	return both
 }
 
 // usage is what is to be known when a command is used.

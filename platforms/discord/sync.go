@@ -51,6 +51,8 @@ func (a *Adapter) SyncCommands(ctx context.Context, sets []chat.CommandSet) erro
 			return err
 		}
 	}
+	both := known.and(wanted) // people use the new list before we hear that it was taken
+	a.commands.Store(&both)
 	var now []registered
 	err = a.client.do(ctx, call{
 		method: http.MethodPut, path: "/applications/" + a.client.app + "/commands", route: "/applications/{}/commands",

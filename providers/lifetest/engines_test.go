@@ -2,6 +2,7 @@ package lifetest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -35,6 +36,7 @@ import (
 type network struct {
 	mu   sync.Mutex
 	away map[string]bool
+	open map[string][]net.Conn
 }
 
 // refuse has new connections refused.
@@ -47,20 +49,32 @@ func (n *network) refuse(s *comfytest.Server, away bool) {
 // cut has new connections refused, and breaks those that are open.
 func (n *network) cut(s *comfytest.Server, away bool) {
 	n.refuse(s, away)
-	if away {
-		s.Down() // what is open breaks
-		s.Up()
+	if !away {
+		return
 	}
+	s.Down() // what is open breaks
+	s.Up()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, conn := range n.open[s.URL().Host] { // those that the engine had not taken yet
+		_ = conn.Close()
+	}
+	delete(n.open, s.URL().Host)
 }
 
 func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, kind, address)
+	if err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
-	away := n.away[address]
-	n.mu.Unlock()
-	if away {
+	defer n.mu.Unlock()
+	if n.away[address] {
+		_ = conn.Close()
 		return nil, &net.OpError{Op: "dial", Net: kind, Err: syscall.ECONNREFUSED}
 	}
-	return (&net.Dialer{}).DialContext(ctx, kind, address)
+	n.open[address] = append(n.open[address], conn)
+	return conn, nil
 }
 
 // engines is a house with two engines and one workflow.
@@ -89,7 +103,7 @@ func openEngines(t *testing.T, directives string) *engines {
 // openSleepers opens a house whose engines are woken by waker; nil: by nobody.
 func openSleepers(t *testing.T, directives string, waker *scaling.Waker) *engines {
 	t.Helper()
-	h := &engines{network: &network{away: map[string]bool{}}, a: comfytest.New(t, comfytest.Options{}), b: comfytest.New(t, comfytest.Options{})}
+	h := &engines{network: &network{away: map[string]bool{}, open: map[string][]net.Conn{}}, a: comfytest.New(t, comfytest.Options{}), b: comfytest.New(t, comfytest.Options{})}
 	h.gates = map[*comfytest.Server]*comfytest.Gate{h.a: h.a.Hold("EmptyImage"), h.b: h.b.Hold("EmptyImage")}
 	transport := &http.Transport{DialContext: h.network.dial}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -176,7 +190,7 @@ func (h *engines) gone(t *testing.T) {
 	clocktest.Until(t, "the engine is known to be down", func() bool {
 		h.fleet.Refresh(t.Context())
 		return slices.ContainsFunc(h.fleet.Status(), func(s comfy.EngineStatus) bool { return !s.Up })
-	})
+	}, func() string { return fmt.Sprintf("engines are %+v", h.fleet.Status()) })
 	h.clock.ahead.Add(int64(31 * time.Second))
 }
 

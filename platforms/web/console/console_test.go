@@ -144,7 +144,10 @@ func TestRuns(t *testing.T) {
 		operator.shows("/operator/errors", "<strong>3</strong>", "<code>refused</code>", "Tool upscale", "tool=upscale&amp;state=failed")
 	})
 	t.Run("plots stand beside their figures", func(t *testing.T) {
-		operator.shows("/operator/plots?span=1h", `data-plot="plot-latency"`, `id="figures"`, "95th percentile", "By tool", "paint")
+		operator.shows("/operator/plots?span=1h", "data-live", `data-plot="plot-latency"`, `id="figures"`, "95th percentile", "By tool", "paint")
+		if long := operator.shows("/operator/plots?span=30d", "By tool"); strings.Contains(long, "data-live") {
+			t.Error("a month's figures are asked for every ten seconds")
+		}
 	})
 }
 
