@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -225,4 +226,22 @@ func TestFoldersOfKilledPrograms(t *testing.T) {
 	if err := second.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestEnginesThatStartTogether(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var starting sync.WaitGroup
+	for range 64 {
+		starting.Go(func() {
+			e, err := cpu.New(cpu.Config{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := e.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	starting.Wait()
 }

@@ -152,8 +152,13 @@ func privateFolder() (dir string, lock *os.File, err error) {
 	if dir, err = os.MkdirTemp("", privatePattern); err != nil {
 		return "", nil, err
 	}
-	if lock, err = os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600); err == nil {
+	// It has its name once it is held: another engine that starts takes a lock that nobody holds for that of a program that is gone.
+	name := filepath.Join(dir, lockName)
+	if lock, err = os.OpenFile(name+".new", os.O_CREATE|os.O_RDWR, 0o600); err == nil {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		err = os.Rename(name+".new", name)
 	}
 	return dir, lock, err
 }

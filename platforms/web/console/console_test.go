@@ -116,6 +116,16 @@ func TestRuns(t *testing.T) {
 		}
 		operator.shows("/operator/audit", "refund run", "The picture was &lt;b&gt;blank&lt;/b&gt;.", "Anna")
 	})
+	t.Run("results that could not be delivered are a list of their own", func(t *testing.T) {
+		const path = "/operator/runs?state=undelivered"
+		operator.shows(path, "<option selected>undelivered</option>", "Nothing fits")
+		if _, err := h.pool.Exec(t.Context(), `UPDATE runs SET deliverable = true, claimed_by = NULL WHERE id = $1`, bad.ID); err != nil {
+			t.Fatal(err)
+		}
+		if body := operator.shows(path, bad.ID); strings.Contains(body, good.ID) {
+			t.Error("one that nobody waits for is in it")
+		}
+	})
 	t.Run("a failed run is tried again, once", func(t *testing.T) {
 		status, body := operator.confirm("/operator/runs/"+bad.ID+"/retry", nil)
 		contains(t, "the new run", body, "was started again", "Repeats")

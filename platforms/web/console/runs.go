@@ -42,6 +42,9 @@ type runFilter struct {
 var runStates = []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusQueued, runs.StatusSubmitted, runs.StatusRunning,
 	runs.StatusSucceeded, runs.StatusFailed, runs.StatusCanceled, runs.StatusTimedOut}
 
+// undelivered stands in place of a state for runs whose results could not be brought to anybody.
+const undelivered = "undelivered"
+
 func readRunFilter(q url.Values) runFilter {
 	return runFilter{Text: strings.TrimSpace(q.Get("q")), State: q.Get("state"), Tool: q.Get("tool"), Platform: q.Get("platform"),
 		Account: q.Get("account"), Span: q.Get("span")}
@@ -60,6 +63,9 @@ func (f runFilter) query() string {
 
 func (f runFilter) filter(now time.Time) runs.Filter {
 	filter := runs.Filter{Text: f.Text, Status: runs.Status(f.State), ToolID: f.Tool, Platform: f.Platform, AccountID: f.Account, Limit: runsPage}
+	if f.State == undelivered {
+		filter.Status, filter.Undelivered = "", true
+	}
 	if s, ok := spanNamed(f.Span); ok {
 		filter.Since = now.Add(-s.Length)
 	}
