@@ -195,36 +195,35 @@ func (s *Shape) take(what string) error {
 	return nil
 }
 
-// turn turns a shape with all that it holds about a point.
-func (s *Scene) turn(sh *Shape, by float64, about geom.Point) {
-	if turned(by) == 0 {
-		return
-	}
-	m := geom.Rotate(by, about)
+// carry moves the centres of a shape and of all that it holds, and changes each.
+func (s *Scene) carry(sh *Shape, by geom.Matrix, change func(*Shape)) {
 	for _, one := range s.withAll(sh) {
 		s.edit(one)
-		c := m.Apply(one.Box().Center())
+		c := by.Apply(one.Box().Center())
 		one.X, one.Y = tidy(c.X-one.Width/2), tidy(c.Y-one.Height/2)
-		one.Rotation = turned(one.Rotation + by)
+		change(one)
+	}
+}
+
+// turn turns a shape with all that it holds about a point.
+func turn(s *Scene, sh *Shape, by float64, about geom.Point) {
+	if turned(by) != 0 {
+		s.carry(sh, geom.Rotate(by, about), func(one *Shape) { one.Rotation = turned(one.Rotation + by) })
 	}
 }
 
 // mirror turns a shape over with all that it holds, along its own sides, which may be turned.
-func (s *Scene) mirror(sh *Shape, x, y bool) {
+func mirror(s *Scene, sh *Shape, x, y bool) {
 	if !x && !y {
 		return
 	}
 	angle, c := sh.Rotation, sh.Box().Center()
-	m := geom.Rotate(angle, c).Mul(geom.Mirror(x, y, c)).Mul(geom.Rotate(-angle, c))
-	for _, one := range s.withAll(sh) {
-		s.edit(one)
-		at := m.Apply(one.Box().Center())
-		one.X, one.Y = tidy(at.X-one.Width/2), tidy(at.Y-one.Height/2)
+	s.carry(sh, geom.Rotate(angle, c).Mul(geom.Mirror(x, y, c)).Mul(geom.Rotate(-angle, c)), func(one *Shape) {
 		one.FlipX, one.FlipY = one.FlipX != x, one.FlipY != y
 		if x != y { // a mirror turns the other way, two make a half turn
 			one.Rotation = turned(2*angle - one.Rotation)
 		}
-	}
+	})
 }
 
 // Rotate turns a shape further, about its own centre or another point.
@@ -243,7 +242,7 @@ func (s *Scene) Rotate(id string, angle float64, center *geom.Point) (*Shape, er
 			return nil, err
 		}
 	}
-	s.turn(sh, angle, about)
+	turn(s, sh, angle, about)
 	s.fit(sh)
 	return sh, nil
 }

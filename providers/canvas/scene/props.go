@@ -221,12 +221,12 @@ func (s *Scene) applyBox(sh *Shape, p Props) error {
 		s.stretch(sh, was, geom.Rect{X: was.X, Y: was.Y, W: sh.Width, H: sh.Height})
 	}
 	s.shift(sh, at.Sub(geom.Point{X: sh.X, Y: sh.Y}))
-	s.mirror(sh, p.FlipX != nil && *p.FlipX != sh.FlipX, p.FlipY != nil && *p.FlipY != sh.FlipY)
+	mirror(s, sh, p.FlipX != nil && *p.FlipX != sh.FlipX, p.FlipY != nil && *p.FlipY != sh.FlipY)
 	if p.Rotation != nil {
 		if err := check("rotation", *p.Rotation, -3600, 3600); err != nil {
 			return err
 		}
-		s.turn(sh, *p.Rotation-sh.Rotation, sh.Box().Center())
+		turn(s, sh, *p.Rotation-sh.Rotation, sh.Box().Center())
 	}
 	return nil
 }
