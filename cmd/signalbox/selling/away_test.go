@@ -42,14 +42,7 @@ func TestStripeAway(t *testing.T) {
 			server := httptest.NewServer(tc.answer)
 			t.Cleanup(server.Close)
 			till := paymentstest.New(t)
-			var log bytes.Buffer
-			s, err := New(Config{
-				Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: server.URL},
-				Logger: slog.New(slog.NewTextHandler(&log, nil)),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s, log := sellerAt(t, till, server.URL)
 			s.patience = 100 * time.Millisecond
 			address, err := s.Checkout(t.Context(), till.User(t), web.Platform, "en", words.Offer{Product: "small", Currency: "USD"})
 			if !errors.Is(err, payments.ErrAway) || words.BuyingProblem(err) != "pay.away" || address != "" {
@@ -73,15 +66,8 @@ func TestStripeAway(t *testing.T) {
 		}))
 		t.Cleanup(server.Close)
 		till := paymentstest.New(t)
-		var log bytes.Buffer
-		s, err := New(Config{
-			Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: server.URL},
-			Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Checkout(ctx, till.User(t), web.Platform, "en", words.Offer{Product: "small", Currency: "USD"})
+		s, log := sellerAt(t, till, server.URL)
+		_, err := s.Checkout(ctx, till.User(t), web.Platform, "en", words.Offer{Product: "small", Currency: "USD"})
 		if !errors.Is(err, context.Canceled) || log.Len() > 0 {
 			t.Errorf("%v, logged is %q", err, log.String())
 		}
@@ -103,4 +89,18 @@ func TestWhatDiscordRefundsHasNoButton(t *testing.T) {
 	if err != nil || len(table.Rows) != 2 || table.Rows[0].ID != "" || table.Rows[1].ID != "1" {
 		t.Errorf("%+v, %v", table.Rows, err)
 	}
+}
+
+// sellerAt has Stripe at an address, and writes a log.
+func sellerAt(t *testing.T, till *paymentstest.Till, address string) (*Seller, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	s, err := New(Config{
+		Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: address},
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, &log
 }
