@@ -107,12 +107,12 @@ func soak(ctx context.Context, t testing.TB, o options, out io.Writer) (err erro
 	}
 	stop()
 	if err := errors.Join(err, ctx.Err()); err != nil {
-		return errors.Join(err, h.said())
+		return errors.Join(h.said(), err)
 	}
 	ending, cancel := context.WithTimeout(ctx, rest)
 	defer cancel()
 	if err := crowd.end(ending); err != nil {
-		return errors.Join(err, h.check(ctx, crowd, out), h.said())
+		return errors.Join(h.said(), h.check(ctx, crowd, out), err) // what is missing is read best where the text ends
 	}
 	return errors.Join(h.check(ctx, crowd, out), last(ctx), h.violations())
 }
