@@ -46,14 +46,12 @@ func (c *Clock) Ask(ctx context.Context) error {
 		return err
 	}
 	took := c.now().Sub(before)
-	if took > tolerance {
-		return nil // the answer is too old to tell; what was known stays
-	}
-	ahead := before.Add(took / 2).Sub(database)
+	ahead := before.Add(took / 2).Sub(database) // give or take took/2
 	if ahead.Abs() <= tolerance {
 		ahead = 0
 	}
-	if was := time.Duration(c.ahead.Swap(int64(ahead))); (was - ahead).Abs() > tolerance {
+	if was := time.Duration(c.ahead.Load()); (was - ahead).Abs() > tolerance+took/2 { // what a late answer does not prove wrong stays
+		c.ahead.Store(int64(ahead))
 		c.log.WarnContext(ctx, "this computer's clock is not the database's, which counts; set both by a time server", "ahead", ahead.Round(time.Millisecond))
 	}
 	return nil

@@ -44,4 +44,21 @@ func TestClock(t *testing.T) {
 			t.Errorf("it says %v at %v", got, still)
 		}
 	})
+	t.Run("an answer that comes late sets right what it proves to be wrong", func(t *testing.T) {
+		t.Parallel()
+		for off, want := range map[time.Duration]time.Duration{2 * time.Minute: 2 * time.Minute, time.Second / 2: 0} {
+			c := NewClock(pool, slog.New(slog.DiscardHandler))
+			late := time.Duration(0)
+			c.now = func() time.Time {
+				defer func() { late = 10 * time.Second }()
+				return time.Now().Add(off + late)
+			}
+			if err := c.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if ahead := time.Duration(c.ahead.Load()); (ahead-want).Abs() > 6*time.Second || want == 0 && ahead != 0 {
+				t.Errorf("%v ahead it reckons with %v after an answer that took 10 s, want %v, give or take half of that", off, ahead, want)
+			}
+		}
+	})
 }
