@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/cpu"
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 )
 
@@ -217,24 +218,25 @@ func checkUpload(r *http.Request, c Call, bad complain) {
 }
 
 // judge looks at the engine's own answer: what it refuses in this way no client should have sent.
-func (s *Server) judge(c Call, rec *httptest.ResponseRecorder) {
+func (s *Server) judge(c Call, rec *httptest.ResponseRecorder, engine *cpu.Engine) {
 	switch {
 	case rec.Code >= http.StatusInternalServerError, rec.Code == http.StatusMethodNotAllowed:
 		s.t.Errorf("comfytest: %s %s: a real server answers %d to %.300s", c.Method, c.Path, rec.Code, c.Body)
 	case rec.Code != http.StatusOK:
 		return
 	case c.Is("POST /prompt"):
-		s.accepted(c.PromptID)
+		s.accepted(c.PromptID, engine)
 	case c.Is("POST /interrupt"):
 		s.interrupt(c.PromptID)
 	}
 }
 
-// accepted counts a prompt, which must not come twice: a real server would run it twice.
-func (s *Server) accepted(id string) {
+// accepted counts a prompt, which must not come twice: a real server would run it twice, unless it was restarted in between.
+func (s *Server) accepted(id string, by *cpu.Engine) {
 	s.mu.Lock()
 	s.runs[id]++
-	twice := s.runs[id] > 1
+	twice := s.takenBy[id] == by
+	s.takenBy[id] = by
 	s.mu.Unlock()
 	if twice {
 		s.t.Errorf("comfytest: prompt %s was submitted twice", id)

@@ -55,7 +55,8 @@ type Server struct {
 	life    context.CancelFunc // ends with the engine's process
 	skew    time.Duration      // the engine's clock is this much ahead
 	calls   []Call
-	runs    map[string]int // prompts accepted, by id
+	runs    map[string]int         // prompts accepted, by id
+	takenBy map[string]*cpu.Engine // who accepted one last; what a restart forgot may come again
 	rules   []*rule
 	gates   map[string]*Gate
 	held    map[*Held]bool
@@ -66,7 +67,7 @@ type Server struct {
 // New starts a server that ends with the test.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{t: t, dir: t.TempDir(), opts: o, runs: map[string]int{}, gates: map[string]*Gate{}, held: map[*Held]bool{}, sockets: map[*socket]bool{}}
+	s := &Server{t: t, dir: t.TempDir(), opts: o, runs: map[string]int{}, takenBy: map[string]*cpu.Engine{}, gates: map[string]*Gate{}, held: map[*Held]bool{}, sockets: map[*socket]bool{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.start()
 	s.raw = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.current().ServeHTTP(w, r) }))
@@ -235,8 +236,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, call Call) {
 		return
 	}
 	rec := httptest.NewRecorder()
-	s.current().ServeHTTP(rec, r)
-	s.judge(call, rec)
+	engine := s.current()
+	engine.ServeHTTP(rec, r)
+	s.judge(call, rec, engine)
 	body := rec.Body.Bytes()
 	if call.Is("GET /system_stats") {
 		body = s.stats(body)

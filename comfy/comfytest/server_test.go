@@ -114,6 +114,11 @@ func TestStrictness(t *testing.T) {
 		if said := j.said(); said != "" || s.Runs(anID) != 1 {
 			t.Errorf("%d runs, %s", s.Runs(anID), said)
 		}
+		s.Restart()
+		do(t, s, "POST /prompt", submission(anID))
+		if said := j.said(); said != "" || s.Runs(anID) != 2 {
+			t.Errorf("after a restart, which forgot it: %d runs, %s", s.Runs(anID), said)
+		}
 		if do(t, s, "POST /prompt", submission(anID)); !strings.Contains(j.said(), "twice") {
 			t.Error("goes unnoticed")
 		}

@@ -92,7 +92,8 @@ func (h *house) checkChats(ctx context.Context, c *crowd, out io.Writer) (wrong 
 		commands += len(p.commands)
 		sorry += apologies(h.telegram, p.user.Private())
 		if all > len(p.commands) || shown < succeeded {
-			wrong = errors.Join(wrong, fmt.Errorf("%d commands of %s became %d runs, %d of them succeeded and %d were shown", len(p.commands), p.user.Name(), all, succeeded, shown))
+			wrong = errors.Join(wrong, fmt.Errorf("%d commands of %s became %d runs, %d of them succeeded and %d were shown:\n%s", len(p.commands), p.user.Name(), all, succeeded, shown,
+				h.telegram.Transcript(p.user.Private())))
 		}
 	}
 	fmt.Fprintf(out, "Telegram: %d commands, %d pictures, %d offers to see a result again, %d told why not, %d apologies; %d texts stand beside a result; the longest wait for a first answer was %v\n",

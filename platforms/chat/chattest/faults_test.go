@@ -549,6 +549,27 @@ func TestARunStartsWhenItsStatusMessageIsUncertain(t *testing.T) {
 	})
 }
 
+// TestARunThatNobodyHeardOf: where the database goes away while a run is taken on, there may be one, which costs. So it is asked for again.
+func TestARunThatNobodyHeardOf(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	s.Unheard.Store(1)
+	request := s.say("/painter a cat")
+	call := s.Call(0)
+	s.Handled()
+	for _, m := range s.Harness.Messages(t, s.room) {
+		if m.contains("went wrong") {
+			t.Errorf("it says:\n%s", m.Text)
+		}
+	}
+	s.Succeed(call, PictureOutput("picture"))
+	m := s.AwaitMedia(s.room, "a cat")
+	s.Idle()
+	if s.files() != 1 || s.CountRuns() != 1 || m.ReplyTo != request || s.Unheard.Load() > 0 {
+		t.Errorf("%d pictures of %d runs, in reply to %q", s.files(), s.CountRuns(), m.ReplyTo)
+	}
+}
+
 // TestAStatusMessageThatCouldNotBeNoted: as when the database goes away just then.
 func TestAStatusMessageThatCouldNotBeNoted(t *testing.T) {
 	t.Parallel()

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/locks"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/results"
@@ -77,10 +78,12 @@ type Router struct {
 
 var _ chat.Receiver = (*Router)(nil)
 
-// How long the platform's wish to be left alone is respected before an answer is given up.
+// How long the platform's wish to be left alone is respected, and a database that is away is waited for, before an answer is given up.
 const (
 	handleAttempts = 4
 	longestWait    = time.Minute
+	awayFor        = 20 * time.Second
+	awayPause      = 500 * time.Millisecond
 )
 
 // NewRouter makes a Router; Start sets it to work.
@@ -399,18 +402,24 @@ func (r *Router) turn(u *turn.Update, tools *catalog.Snapshot) *turn.Turn {
 	return t
 }
 
-// patiently handles the update and, where the platform refuses to be written to for a while, handles it
+// patiently handles the update and, where the platform refuses to be written to for a while or the database is away, handles it
 // again later: whatever it starts is started once.
 func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
+	began := time.Now()
 	for attempt := 1; ; attempt++ {
 		err := sheltered(func() error { return r.handleOnce(ctx, t) })
+		var wait time.Duration
 		var refused *registry.Error
-		limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0
-		if !limited || attempt == handleAttempts || refused.RetryAfter > longestWait {
+		switch limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0; {
+		case limited && attempt < handleAttempts && refused.RetryAfter <= longestWait:
+			wait = refused.RetryAfter
+		case postgres.Away(err) && t.Repeatable() && time.Since(began) < awayFor:
+			wait = awayPause
+		default:
 			return err
 		}
 		select {
-		case <-time.After(refused.RetryAfter):
+		case <-time.After(wait):
 		case <-r.stopping:
 			return errStopping
 		}
@@ -531,6 +540,11 @@ func handleMembership(ctx context.Context, t *turn.Turn) error {
 func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
 	if errors.Is(cause, chat.ErrUnreachable) || t.In.Kind == chat.KindMembership {
 		return
+	}
+	if !t.In.Answer.IsZero() { // one message a request, and what stands there did not come true
+		if _, err := t.Change(ctx, t.In.Answer, t.Answering(t.Apology(code))); err == nil {
+			return
+		}
 	}
 	if t.In.Press != nil {
 		// Harmless where the press was answered before.

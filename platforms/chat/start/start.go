@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -113,7 +114,7 @@ func ConversationIn(platform string, place chat.Place) string {
 func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Bound, quote billing.Quote, payer string) (turn.Outcome, error) {
 	buttons := t.Keyboard(store.KeyboardState{Tool: d.ToolID})
 	status, usual, err := showFirst(ctx, t, d, bound, quote, buttons, payer)
-	if err != nil && !status.IsZero() && ctx.Err() == nil {
+	if err != nil && !status.IsZero() && ctx.Err() == nil && !postgres.Away(err) {
 		return turn.Nothing, NotStarted(ctx, t, status, d, err) // it is shown, but that could not be noted
 	}
 	if err != nil {
@@ -122,8 +123,8 @@ func acceptRun(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 	where := store.Target{Chat: t.In.Chat, Request: d.Asked, Status: status, Language: t.Language(), Person: t.In.From.ExternalID, Notes: d.Notes, Replaces: d.Replaces}
 	bound.Request.Origin.Target = where.Encode()
 	run, err := t.Services.Runs.AcceptBound(ctx, bound)
-	if err != nil && ctx.Err() != nil {
-		return turn.Nothing, err // taken up again at the next start, with this status message
+	if err != nil && (ctx.Err() != nil || postgres.Away(err)) {
+		return turn.Nothing, err // asked for again, now or at the next start, with this status message: nobody knows whether there is a run
 	}
 	if err != nil {
 		return turn.Nothing, NotStarted(ctx, t, status, d, err)

@@ -38,6 +38,10 @@ func (t *Turn) acknowledged(err error) error {
 	return err
 }
 
+// Repeatable reports whether the update can be handled once more and nobody is told anything twice: nothing was said, or only where a run is
+// shown, which is used again.
+func (t *Turn) Repeatable() bool { return !t.In.heard || !t.In.Answer.IsZero() }
+
 // Change edits a message, because of the update.
 func (t *Turn) Change(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
 	m.Trigger = &t.In.Incoming
