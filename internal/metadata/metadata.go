@@ -65,8 +65,8 @@ func cleanerFor(head []byte) func(*copier) error {
 // orientationTag is the number of the tag in EXIF that tells how a picture is to be turned.
 const orientationTag = 0x0112
 
-// orientationOf reads the orientation from EXIF data; 1, which is none, where it has none.
-func orientationOf(exif []byte) uint16 {
+// EXIFOrientation is Orientation of EXIF data, as any file carries it.
+func EXIFOrientation(exif []byte) int {
 	exif = bytes.TrimPrefix(exif, []byte("Exif\x00\x00"))
 	if len(exif) < 8 {
 		return 1
@@ -82,15 +82,15 @@ func orientationOf(exif []byte) uint16 {
 	count := int(order.Uint16(exif[at:]))
 	for entry := exif[at+2:]; count > 0 && len(entry) >= 12; count, entry = count-1, entry[12:] {
 		if value := order.Uint16(entry[8:]); order.Uint16(entry) == orientationTag && value >= 1 && value <= 8 {
-			return value
+			return int(value)
 		}
 	}
 	return 1
 }
 
 // exifWith is EXIF data with an orientation and nothing else.
-func exifWith(orientation uint16) []byte {
+func exifWith(orientation int) []byte {
 	b := []byte{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, orientationTag & 0xff, orientationTag >> 8, 3, 0, 1, 0, 0, 0}
-	b = binary.LittleEndian.AppendUint16(b, orientation)
+	b = binary.LittleEndian.AppendUint16(b, uint16(orientation))
 	return append(b, 0, 0, 0, 0, 0, 0)
 }
