@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // searchTool finds tools of the registry for clients that do not want to read all of them. It is no run and costs nothing.
