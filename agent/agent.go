@@ -8,7 +8,6 @@ package agent
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,8 +16,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/missions"
@@ -154,51 +151,11 @@ type Answer struct {
 	Context registry.CallContext
 }
 
-// Step is one call of a tool.
-type Step struct {
-	Round     int // 1 is the first; calls of one round run at the same time
-	Tool      string
-	Arguments string // as the model wrote them
-	RunID     string // empty where there is no run; one that waits for approval is there to be confirmed
-	Card      *Card  // what is to be approved, where the run waits for that
-	Result    runs.Envelope
-	Reads     bool // the tool only reads
-}
-
 // Card is what the owner of a waiting run is asked to approve. The Hash names what was shown: only that is confirmed.
 type Card struct {
 	RunID   string       `json:"runId"`
 	Summary runs.Summary `json:"summary"`
 	Hash    string       `json:"hash"`
-}
-
-// Ask puts a question to the model and carries out what it asks for, until it answers. An error is the model's, see Model, or that of
-// ctx; the Answer then holds what was done before.
-func (a *Agent) Ask(ctx context.Context, q Question) (Answer, error) {
-	if strings.TrimSpace(q.Text) == "" || len(q.Text) > maxText {
-		return Answer{}, registry.Errorf(registry.CodeInvalidInput, "expected a question of at most %d bytes", maxText)
-	}
-	q.Context.PlannerProvider = a.cfg.Provider
-	q.Context.TraceID = cmp.Or(q.Context.TraceID, uuid.NewString())
-	q.Context.SessionID = cmp.Or(q.Context.SessionID, q.Conversation, uuid.NewString())
-	t, err := a.newTalk(ctx, q)
-	if err != nil {
-		return Answer{Context: q.Context}, err
-	}
-	var bound *BoundError
-	switch err = t.open(ctx); {
-	case errors.As(err, &bound):
-		t.stop(bound.Stop)
-		return t.answer, nil
-	case err != nil:
-		return t.answer, err
-	}
-	err = t.hold(ctx)
-	if keep := t.remember(ctx); err == nil {
-		err = keep
-	}
-	t.close(ctx, err)
-	return t.answer, err
 }
 
 // carryOut takes the calls of a turn on in their order, and waits for all of them together.

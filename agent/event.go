@@ -1,5 +1,18 @@
 package agent
 
+import "github.com/signalbox/signalbox/runs"
+
+// Step is one call of a tool.
+type Step struct {
+	Round     int // 1 is the first; calls of one round run at the same time
+	Tool      string
+	Arguments string // as the model wrote them
+	RunID     string // empty where there is no run; one that waits for approval is there to be confirmed
+	Card      *Card  // what is to be approved, where the run waits for that
+	Result    runs.Envelope
+	Reads     bool // the tool only reads
+}
+
 // EventKind says what an Event tells.
 type EventKind string
 

@@ -33,48 +33,6 @@ type talk struct {
 	most     billing.NanoUSD // that the model may cost
 }
 
-func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
-	t := &talk{agent: a, question: q, answer: Answer{Context: q.Context}, known: map[string]bool{}}
-	if err := t.recall(ctx); err != nil {
-		return nil, err
-	}
-	t.own = map[string]func(context.Context, Call) runs.Envelope{
-		toolSearch: t.searchTools, toolAcknowledge: t.acknowledge, toolFinal: t.finalAnswer,
-	}
-	own := ownTools()
-	if len(q.PlanSchema) > 0 {
-		plan, err := planTool(q.PlanSchema)
-		if err != nil {
-			return nil, err
-		}
-		own, t.own[toolPlan] = append(own, plan), t.submitPlan
-	}
-	offered, err := a.offer(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := a.steps()
-	if err != nil {
-		return nil, err
-	}
-	t.with = Conversation{System: a.system(), Tools: own, Said: func(text string) { t.tell(Event{Kind: EventText, Text: text}) }}
-	for _, tool := range own {
-		t.known[tool.Name] = true
-	}
-	t.show(steps)
-	t.show(offered)
-	since, err := t.since(ctx)
-	if err != nil {
-		return nil, err
-	}
-	opening, err := t.opening()
-	if err != nil {
-		return nil, err
-	}
-	t.with.Turns = append(t.memory.turns(), Turn{By: Person, Text: since + opening})
-	return t, nil
-}
-
 // show adds tools to those that the model sees.
 func (t *talk) show(tools []Tool) {
 	for _, tool := range tools {

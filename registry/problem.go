@@ -64,13 +64,6 @@ func (e *PartialError) Error() string { return e.Problems.Error() }
 // Unwrap gives the Problems.
 func (e *PartialError) Unwrap() error { return e.Problems }
 
-func shorten(s string) string {
-	if len(s) <= 40 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:40], "") + "..."
-}
-
 // didYouMean is an ending for an error message, empty where nothing is near.
 func didYouMean(word string, candidates []string) string {
 	if near := edit.Nearest(word, candidates); near != "" {

@@ -44,7 +44,7 @@ func (q Question) Field(name string) (InputField, bool) { return InputSchema(q.F
 func (q Question) Check(values map[string]any) (map[string]any, *Error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, asked := q.Field(name); !asked {
-			e := Errorf(CodeInvalidInput, "%s: nobody asked for this", shorten(name))
+			e := Errorf(CodeInvalidInput, "%s: nobody asked for this", said.Brief(name))
 			e.Field = name
 			return nil, e
 		}

@@ -150,7 +150,7 @@ func checkBool(f InputField, v any) (any, *Error) {
 		if truth, ok := truths[strings.ToLower(strings.TrimSpace(v))]; ok {
 			return truth, nil
 		}
-		return nil, invalid(f, "takes yes or no, got %q", shorten(v))
+		return nil, invalid(f, "takes yes or no, got %q", said.Brief(v))
 	}
 	return nil, invalid(f, "takes yes or no, got %s", typeName(v))
 }
@@ -166,7 +166,7 @@ func checkNumber(f InputField, v any) (any, *Error) {
 	n := json.Number(plainNumber(text))
 	exact, err := decimal.Parse(n)
 	if err != nil {
-		return nil, invalid(f, "takes a number, got %q%s", shorten(text), commaHint(f, text))
+		return nil, invalid(f, "takes a number, got %q%s", said.Brief(text), commaHint(f, text))
 	}
 	if f.Seed && exact.Cmp(big.NewRat(-1, 1)) == 0 {
 		return RandomSeed, nil
@@ -323,7 +323,7 @@ func checkChoice(f InputField, v any) (any, *Error) {
 	if n := edit.Nearest(text, choiceLabels(f)); n != "" {
 		near = fmt.Sprintf(" (did you mean %s?)", n)
 	}
-	return nil, invalid(f, "%q is not among the choices%s: %s", shorten(text), near, listed(choiceLabels(f), 10))
+	return nil, invalid(f, "%q is not among the choices%s: %s", said.Brief(text), near, listed(choiceLabels(f), 10))
 }
 
 func choiceText(v any) (string, bool) {

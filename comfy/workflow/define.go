@@ -65,32 +65,6 @@ const (
 	maxFindings = 100
 )
 
-// Define makes the tool of a workflow: its inputs by the author's external nodes, app inputs and directives and by
-// good guesses, its outputs, and the binding between both and the prompt. The tool passes
-// validate.Tool; one that can't run at all is unavailable, with the reason.
-func Define(w *graph.Workflow, o Options) (*Definition, error) {
-	d := newDefiner(w, o)
-	d.inputs()
-	outputs := d.results().outputs()
-	linter{d}.lint()
-	d.inlineDeploy()
-	d.clearPlaceholders()
-	prompt, err := d.f.Prompt().MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	def := &Definition{Needs: d.requirements(), Binding: &Binding{Prompt: prompt, Outputs: outputs}}
-	def.Needs.PicturesOnly = d.results().picturesOnly(outputs)
-	def.Needs.Tags = d.tags()
-	def.Tool = d.tool(outputs, def.Needs)
-	for _, f := range d.fields {
-		def.Binding.Inputs = append(def.Binding.Inputs, BoundInput{Field: f.InputField, Targets: f.targets})
-	}
-	sortFindings(d.f.Findings)
-	def.Findings = d.f.Findings[:min(len(d.f.Findings), maxFindings)]
-	return def, nil
-}
-
 // source tells who chose an input.
 type source int8
 

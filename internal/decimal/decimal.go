@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/said"
 )
 
 // Bounds that keep a short text such as 1e999999999 from filling the memory as an exact number.
@@ -19,20 +21,20 @@ const (
 func Parse(n json.Number) (*big.Rat, error) {
 	text := string(n)
 	if !IsNumber(text) {
-		return nil, fmt.Errorf("%q is not a number", brief(text))
+		return nil, fmt.Errorf("%q is not a number", said.Brief(text))
 	}
 	if len(text) > maxNumberLength {
-		return nil, fmt.Errorf("the number %s has too many digits", brief(text))
+		return nil, fmt.Errorf("the number %s has too many digits", said.Brief(text))
 	}
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		exponent, err := strconv.Atoi(text[i+1:])
 		if err != nil || exponent > maxExponent || exponent < -maxExponent {
-			return nil, fmt.Errorf("the number %s is too large or too small", brief(text))
+			return nil, fmt.Errorf("the number %s is too large or too small", said.Brief(text))
 		}
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return nil, fmt.Errorf("%q is not a number", brief(text))
+		return nil, fmt.Errorf("%q is not a number", said.Brief(text))
 	}
 	return r, nil
 }
@@ -101,12 +103,4 @@ func Format(r *big.Rat) json.Number {
 	}
 	text := r.FloatString(20)
 	return json.Number(strings.TrimRight(strings.TrimRight(text, "0"), "."))
-}
-
-// brief is the beginning of a text, for what is said of it.
-func brief(text string) string {
-	if len(text) <= 40 {
-		return text
-	}
-	return strings.ToValidUTF8(text[:40], "") + "..."
 }

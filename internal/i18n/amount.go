@@ -6,11 +6,6 @@ import (
 	"strings"
 )
 
-// Money is an amount of money, such as billing.NanoUSD.
-type Money = interface {
-	Nano() int64 // billionths of a US dollar
-}
-
 // Amounts are written short: with two digits that count, and cents at least. A hundredth of a cent is nothing that anybody decides by;
 // receipts have the exact figure, see Exact. Whatever is rounded is an exact fraction, never a float.
 

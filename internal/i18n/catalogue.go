@@ -19,9 +19,6 @@ import (
 //go:embed texts/*.json
 var texts embed.FS
 
-// Fallback is the language that every text exists in.
-const Fallback = "en"
-
 // Catalogue is all texts in all languages. It does not change, and may be used by many goroutines at once.
 type Catalogue struct {
 	voices map[string]Voice // by base language

@@ -13,6 +13,14 @@ import (
 	"github.com/signalbox/signalbox/internal/said"
 )
 
+// Fallback is the language that every text exists in.
+const Fallback = "en"
+
+// Money is an amount of money, such as billing.NanoUSD.
+type Money = interface {
+	Nano() int64 // billionths of a US dollar
+}
+
 // Voice speaks one language.
 type Voice struct {
 	language string

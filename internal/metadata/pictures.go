@@ -51,7 +51,7 @@ func (c *copier) pngOrientation(head []byte, size int64) error {
 	if err != nil {
 		return err
 	}
-	orientation := orientationOf(exif)
+	orientation := EXIFOrientation(exif)
 	if orientation == 1 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (c *copier) jpegOrientation(size int64) error {
 	if err != nil || !bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
 		return err
 	}
-	orientation := orientationOf(segment)
+	orientation := EXIFOrientation(segment)
 	if orientation == 1 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func Orientation(file []byte) int {
 			return 1
 		}
 		if segment := rest[4 : 2+size]; rest[1] == 0xe1 && bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
-			return int(orientationOf(segment))
+			return EXIFOrientation(segment)
 		}
 		rest = rest[2+size:]
 	}
@@ -271,7 +271,7 @@ func (c *copier) webpOrientation(head []byte, size int64) error {
 		return err
 	}
 	left := make([]byte, size)
-	copy(left, exifWith(orientationOf(exif)))
+	copy(left, exifWith(EXIFOrientation(exif)))
 	return c.write(head, left)
 }
 

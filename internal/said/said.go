@@ -144,6 +144,17 @@ func Fill(text string, value func(name string) (string, bool)) string {
 	}
 }
 
+// quoted is how much of what was given a sentence quotes, in bytes.
+const quoted = 40
+
+// Brief is the beginning of what was given, for a sentence that quotes it.
+func Brief(given string) string {
+	if len(given) <= quoted {
+		return given
+	}
+	return strings.ToValidUTF8(given[:quoted], "") + "..."
+}
+
 // keyed is the JSON of a sentence.
 type keyed struct {
 	Key  string          `json:"key"`

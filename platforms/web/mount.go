@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web/askapi"
 	"github.com/signalbox/signalbox/platforms/web/door"
-	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -65,37 +64,6 @@ func CSRFInput(ctx context.Context) template.HTML { return door.CSRFInput(ctx) }
 
 // CSRFToken is the token that scripts of the page that answers the request of ctx send with what they change.
 func CSRFToken(ctx context.Context) string { return door.CSRFToken(ctx) }
-
-// mounted is the address of a mounted handler.
-func (s *Server) mounted(m Mount) door.Route {
-	form := door.API
-	switch {
-	case m.Use == Public:
-		form = door.Open
-	case m.Page:
-		form = door.Page
-	}
-	var open door.OpenCount
-	return door.Route{Pattern: m.Path, Use: m.Use, Form: form, Handler: func(w http.ResponseWriter, r *http.Request, a users.Account) error {
-		if m.AtOnce > 0 {
-			done, ok := open.Enter(a.ID, m.AtOnce)
-			if !ok {
-				return registry.Errorf(registry.CodeRateLimited, "%d such requests of this account are being answered, which is the limit: wait for an answer", m.AtOnce)
-			}
-			defer done()
-		}
-		if m.Streams != nil && m.Streams(r) {
-			stream, leave, err := s.streams.Enter(r, a)
-			if err != nil {
-				return err
-			}
-			defer leave()
-			r = stream
-		}
-		m.Handler.ServeHTTP(w, r)
-		return nil
-	}}
-}
 
 // consoleOf is where operators work: what is mounted for them, "" for nothing.
 func consoleOf(mounts []Mount) string {

@@ -73,6 +73,37 @@ func (s *Server) table() ([]door.Route, error) {
 	return append(table, door.ForAll(everywhere, s.render.NotFound)), nil
 }
 
+// mounted is the address of a mounted handler.
+func (s *Server) mounted(m Mount) door.Route {
+	form := door.API
+	switch {
+	case m.Use == Public:
+		form = door.Open
+	case m.Page:
+		form = door.Page
+	}
+	var open door.OpenCount
+	return door.Route{Pattern: m.Path, Use: m.Use, Form: form, Handler: func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		if m.AtOnce > 0 {
+			done, ok := open.Enter(a.ID, m.AtOnce)
+			if !ok {
+				return registry.Errorf(registry.CodeRateLimited, "%d such requests of this account are being answered, which is the limit: wait for an answer", m.AtOnce)
+			}
+			defer done()
+		}
+		if m.Streams != nil && m.Streams(r) {
+			stream, leave, err := s.streams.Enter(r, a)
+			if err != nil {
+				return err
+			}
+			defer leave()
+			r = stream
+		}
+		m.Handler.ServeHTTP(w, r)
+		return nil
+	}}
+}
+
 // probes are the addresses for those who watch the program.
 func (s *Server) probes() []door.Route {
 	list := []door.Route{door.ForAll("GET /healthz", healthz), door.ForAll("GET /readyz", s.readyz)}

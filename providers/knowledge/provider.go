@@ -165,8 +165,6 @@ func hint(found answer) string {
 	return strings.Join(lines, " ")
 }
 
-func titled(language string) string { return strings.ToUpper(language[:1]) + language[1:] }
-
 // encoded are results as JSON.
 func encoded(results []index.Result) (string, error) {
 	if results == nil {

@@ -92,3 +92,5 @@ func kebab(id string) string {
 	}
 	return b.String()
 }
+
+func titled(language string) string { return strings.ToUpper(language[:1]) + language[1:] }

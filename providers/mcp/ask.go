@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -202,11 +201,4 @@ func (s *server) question(params *sdk.ElicitParams) (registry.Question, error) {
 		}
 	}
 	return q, nil
-}
-
-func shorter(text string, most int) string {
-	if runes := []rune(strings.TrimSpace(text)); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return strings.TrimSpace(text)
 }

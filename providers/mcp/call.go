@@ -20,12 +20,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-const (
-	callLimit  = 5 * time.Minute
-	maxTimeout = 24 * time.Hour
-	maxMessage = 240 // characters of an error
-)
-
 // Call runs a tool and gives its content: texts, pictures, sounds and linked files, each by its kind.
 func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, error) {
 	s, name, err := p.serverOf(c.Tool)
@@ -109,8 +103,6 @@ func (s *server) failure(ctx context.Context, tool registry.Tool, err error, uns
 	}
 	return registry.Say(registry.CodeLost, said.LostConfirm, "service", "the MCP server "+s.name).Because(errors.New(s.hide(err.Error())))
 }
-
-func cut(text string) string { return shorter(text, maxMessage) }
 
 // textOf is all that an answer says in words.
 func textOf(answer *sdk.CallToolResult) string {

@@ -20,6 +20,12 @@ import (
 
 const maxFile = 1 << 20
 
+const (
+	callLimit  = 5 * time.Minute
+	maxTimeout = 24 * time.Hour
+	maxMessage = 240 // characters of an error
+)
+
 // serverConfig is one server of the file: a program or an address.
 type serverConfig struct {
 	Type    string            `json:"type,omitempty"` // stdio or http; what else the entry says decides

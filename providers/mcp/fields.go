@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -75,4 +76,13 @@ func (p titled) choices() []registry.Choice {
 		choices = append(choices, registry.Choice{Value: *o.Const, Label: cmp.Or(o.Title, *o.Const)})
 	}
 	return choices
+}
+
+func cut(text string) string { return shorter(text, maxMessage) }
+
+func shorter(text string, most int) string {
+	if runes := []rune(strings.TrimSpace(text)); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return strings.TrimSpace(text)
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
@@ -125,4 +126,24 @@ var notVariable = regexp.MustCompile(`[^A-Z0-9]+`)
 func (d *document) variable(parts ...string) string {
 	name := strings.ToUpper(strings.Join(append([]string{"openapi", d.name}, parts...), "_"))
 	return strings.Trim(notVariable.ReplaceAllString(name, "_"), "_")
+}
+
+// source is where a document is read from.
+type source struct {
+	name    string
+	address string   // as people know it: a file or a URL without its query
+	at      *url.URL // nil: a file
+	file    string
+}
+
+// fetchTimeout bounds how long a document's address may take.
+const fetchTimeout = 30 * time.Second
+
+// bare takes an address off an error: it may have a secret in its query.
+func bare(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }

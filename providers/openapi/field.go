@@ -10,6 +10,24 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+// builder makes a tool of one operation.
+type builder struct {
+	doc      *document
+	op       operation
+	lookup   func(string) (string, bool)
+	tool     registry.Tool
+	spec     spec
+	findings []Finding
+}
+
+func (b *builder) warn(format string, args ...any) {
+	b.findings = append(b.findings, Finding{Document: b.doc.name, Operation: b.op.String(), Message: fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) refuse(format string, args ...any) {
+	b.findings = append(b.findings, Finding{Document: b.doc.name, Operation: b.op.String(), Refused: true, Message: fmt.Sprintf(format, args...)})
+}
+
 const (
 	longText    = 300 // a text that may be longer gets several lines
 	fewInputs   = 8   // a tool with more folds away those that nobody must fill in

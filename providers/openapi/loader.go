@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,9 +28,6 @@ import (
 
 // specKey is the member of a tool's metadata that names how it is called, by content.
 const specKey = "spec"
-
-// fetchTimeout bounds how long a document's address may take.
-const fetchTimeout = 30 * time.Second
 
 // Config wires Tools. Store and Guard are required.
 type Config struct {
@@ -153,14 +149,6 @@ func (c *catalogue) add(s source, read reading) {
 		c.commands[tool.CommandName] = true
 		c.tools = append(c.tools, tool)
 	}
-}
-
-// source is where a document is read from.
-type source struct {
-	name    string
-	address string   // as people know it: a file or a URL without its query
-	at      *url.URL // nil: a file
-	file    string
 }
 
 // endings are those of documents' names in the folder.
@@ -343,15 +331,6 @@ func openFile(name string) (io.ReadCloser, int64, error) {
 		return nil, 0, err
 	}
 	return file, info.Size(), nil
-}
-
-// bare takes an address off an error: it may have a secret in its query.
-func bare(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }
 
 // build makes the tools of a document; what is to be said about it goes to findings. The error is that its operations

@@ -67,24 +67,6 @@ func (d *document) part(v any, at string, findings *[]Finding) *ordered.Object {
 	return o
 }
 
-// builder makes a tool of one operation.
-type builder struct {
-	doc      *document
-	op       operation
-	lookup   func(string) (string, bool)
-	tool     registry.Tool
-	spec     spec
-	findings []Finding
-}
-
-func (b *builder) warn(format string, args ...any) {
-	b.findings = append(b.findings, Finding{Document: b.doc.name, Operation: b.op.String(), Message: fmt.Sprintf(format, args...)})
-}
-
-func (b *builder) refuse(format string, args ...any) {
-	b.findings = append(b.findings, Finding{Document: b.doc.name, Operation: b.op.String(), Refused: true, Message: fmt.Sprintf(format, args...)})
-}
-
 // build makes the tool and how it is called. What is wrong is in the findings.
 func (b *builder) build() {
 	b.doc.lost = nil

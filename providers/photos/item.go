@@ -1,6 +1,7 @@
 package photos
 
 import (
+	"context"
 	"fmt"
 	"html"
 
@@ -35,6 +36,17 @@ type Attribution struct {
 	SourceURL   string `json:"sourceUrl"`
 	Text        string `json:"text"`
 	HTML        string `json:"html"` // both names linked
+}
+
+// source is a service that has photos.
+type source interface {
+	name() string  // value of the input provider
+	label() string // for people
+	home() string  // its address in credits
+	search(ctx context.Context, q query) ([]Item, error)
+	photo(ctx context.Context, id string) (Item, error)
+	// used tells the source that a photo is used.
+	used(ctx context.Context, item Item) error
 }
 
 func attribution(i Item, s source) Attribution {

@@ -8,7 +8,6 @@ package photos
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,17 +63,6 @@ var (
 	_ registry.Caller = (*Provider)(nil)
 )
 
-// source is a service that has photos.
-type source interface {
-	name() string  // value of the input provider
-	label() string // for people
-	home() string  // its address in credits
-	search(ctx context.Context, q query) ([]Item, error)
-	photo(ctx context.Context, id string) (Item, error)
-	// used tells the source that a photo is used.
-	used(ctx context.Context, item Item) error
-}
-
 // query is a search in the tools' own words; empty members don't matter.
 type query struct {
 	text, orientation, color string
@@ -128,8 +116,6 @@ func text(c registry.Call, name string) string {
 	}
 	return ""
 }
-
-func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 
 // limit is how many photos are wanted: usual where nobody says, from 1 to most.
 func limit(c registry.Call, usual, most int) int {

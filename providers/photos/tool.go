@@ -2,6 +2,7 @@ package photos
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/said"
@@ -138,3 +139,5 @@ func encoded(name string, v any) (registry.Output, error) {
 	err := e.Encode(v)
 	return registry.Output{Name: name, Type: "text", Text: strings.TrimSpace(text.String())}, err
 }
+
+func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }

@@ -88,6 +88,16 @@ func New(cfg Config) (*Provider, error) {
 	return p, nil
 }
 
+func (p *Provider) fetchSecret(ctx context.Context) ([]byte, error) {
+	var answer struct {
+		Key string `json:"key"`
+	}
+	if err := p.client.Get(ctx, "webhooks/default/secret", nil, &answer); err != nil {
+		return nil, err
+	}
+	return signature.ParseSecret(answer.Key)
+}
+
 // Name identifies the loader.
 func (p *Provider) Name() string { return Service }
 

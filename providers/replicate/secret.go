@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/signalbox/signalbox/internal/signature"
 )
 
 const (
@@ -42,14 +40,4 @@ func (s *secret) verify(ctx context.Context, now time.Time, check func(key []byt
 	}
 	s.key, s.fetched = key, now
 	return check(key)
-}
-
-func (p *Provider) fetchSecret(ctx context.Context) ([]byte, error) {
-	var answer struct {
-		Key string `json:"key"`
-	}
-	if err := p.client.Get(ctx, "webhooks/default/secret", nil, &answer); err != nil {
-		return nil, err
-	}
-	return signature.ParseSecret(answer.Key)
 }

@@ -23,16 +23,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Service is the service name of all tools.
-const Service = "tripo"
-
-// The outputs. The preview is there where the service renders one.
-const (
-	outModel   = "model"
-	outPreview = "preview"
-	outTask    = "task"
-)
-
 // keyCredits is the member of a ticket with what the list says the task takes, for one that does not report it.
 const keyCredits = "credits"
 

@@ -10,6 +10,16 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+// Service is the service name of all tools.
+const Service = "tripo"
+
+// The outputs. The preview is there where the service renders one.
+const (
+	outModel   = "model"
+	outPreview = "preview"
+	outTask    = "task"
+)
+
 //go:embed tasks.json
 var defaultTasks []byte
 

@@ -117,6 +117,36 @@ func (p *Provider) page(ctx context.Context, address, format string) (fetched, e
 	return page, err
 }
 
+// maxRobots bounds a robots.txt, in bytes.
+const maxRobots = 512 << 10
+
+// allowed reports whether a site lets programs have a page. A site without robots.txt lets them have all, one whose robots.txt can't
+// be had now none.
+func (p *Provider) allowed(ctx context.Context, u *url.URL) (bool, error) {
+	site := u.Scheme + "://" + u.Host
+	known, ok := p.robots.Get(site)
+	if !ok {
+		raw, _, err := p.get(ctx, site+"/robots.txt", maxRobots)
+		var status *statusError
+		switch {
+		case err == nil:
+			known = rulesOf(string(raw))
+		case errors.As(err, &status) && status.status < http.StatusInternalServerError && status.status != http.StatusTooManyRequests:
+			known = rules{}
+		case errors.Is(err, errRefused):
+			return false, err
+		default:
+			return false, errors.New("the site's robots.txt can't be read: " + err.Error())
+		}
+		p.robots.Set(site, known)
+	}
+	path := u.EscapedPath()
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return known.allow(path), nil
+}
+
 // errRefused is the guard's refusal in words that give nothing away.
 var errRefused = errors.New("this address is not allowed to be reached from here")
 

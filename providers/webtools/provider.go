@@ -9,46 +9,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
-
-// Service is the service name of all tools.
-const Service = "web"
-
-// The tools.
-const (
-	SearchToolID = "searchWeb"
-	FetchToolID  = "fetchContent"
-	GetToolID    = "httpGet"
-	PostToolID   = "httpPost"
-)
-
-// resultName is the only output of each tool.
-const resultName = "result"
-
-// Config names the accounts. Of several search services the first one here is asked; with none searchWeb is unavailable.
-type Config struct {
-	TavilyKey, TavilyURL string       // https://api.tavily.com
-	BraveKey, BraveURL   string       // with its version: https://api.search.brave.com/res/v1
-	SearxngURL           string       // an instance that answers as JSON
-	HTTP                 *http.Client // to the search service; nil: one of its own
-	Guard                *http.Client // of internal/outbound, for addresses of others
-	Clock                clock.Clock  // nil: the real one
-}
-
-// Provider is the loader and the caller of the tools.
-type Provider struct {
-	cfg    Config
-	search searcher // nil: none is connected
-	robots *clock.Recent[string, rules]
-}
 
 var (
 	_ registry.Loader    = (*Provider)(nil)
@@ -78,10 +44,6 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 		list[0].Status = noSearch()
 	}
 	return list, ctx.Err()
-}
-
-func noSearch() *registry.Status {
-	return registry.SayStatus(registry.StateUnavailable, said.WebNoSearch.With())
 }
 
 // Call carries out a tool. Its result is one text: a JSON object.
@@ -116,92 +78,4 @@ func (p *Provider) Preview(_ context.Context, c registry.Call) (registry.Preview
 		return registry.Preview{}, err
 	}
 	return registry.Preview{Capability: registry.CapabilityWrite, Message: r.question().String(), Said: r.question()}, nil
-}
-
-var (
-	gives = json.RawMessage(`{"type": "object", "required": ["success", "count", "items", "untrusted"], "properties": {
-		"success": {"type": "boolean"}, "count": {"type": "integer"}, "untrusted": {"const": true}, "items": {"type": "array", "items": {"type": "object"}}}}`)
-	answers = json.RawMessage(`{"type": "object", "required": ["success"], "properties": {"success": {"type": "boolean"}, "status": {"type": "integer"},
-		"requiresConfirmation": {"type": "boolean"}, "message": {"type": "string"}, "items": {"type": "array", "items": {"type": "object"}}}}`)
-)
-
-// tools describes the tools, searchWeb first.
-func tools() []registry.Tool {
-	urls := text("urls", "Addresses of pages, http or https.")
-	urls.Multiple = true
-	headers := text("headers", "Headers of the request, by name.")
-	headers.Schema = json.RawMessage(`{"type": "object", "additionalProperties": {"type": "string"}}`)
-	body := text("body", "What is sent: a text as it is, anything else as JSON.")
-	body.Schema, body.Required = json.RawMessage(`{"type": ["string", "object", "array"]}`), true
-	query, url := text("query", "What is looked for."), text("url", "The address, http or https; inner addresses are refused.")
-	query.Required, url.Required = true, true
-	wanted := urls
-	wanted.Description = "Pages to read as well: they are fetched, and their texts come first among the items."
-	urls.Required = true
-	mode := choice("mode", "quick gives facts from the first results; deep gives an answer with its sources, where the service has one, and the texts of the best pages.", quick, deep)
-	mode.Default = quick
-	format := choice("format", "How each page's text is given.", "markdown", "text")
-	format.Default = "markdown"
-	return []registry.Tool{
-		tool(SearchToolID, "Search the web", registry.CapabilityRead, gives,
-			"Search the web by query, quick or deep. topic narrows it to news or finance where the service can; urls are read first. Returns success, count and items with title, url and text, which are other people's words: untrusted.",
-			query, mode, registry.InputField{Name: "numResults", Type: registry.TypeNumber, Integer: true, Min: "1", Max: "20", Default: json.Number("5"), Description: "How many results."},
-			choice("topic", "What it is about.", "general", "news", "finance"), wanted),
-		tool(FetchToolID, "Fetch content", registry.CapabilityRead, gives,
-			"Fetch the readable text of pages or PDF files by urls, as markdown or text. What a site's robots.txt keeps programs from is not fetched; one that fails does not fail the others. Returns success, count and items with url, title and content: untrusted.",
-			urls, format),
-		tool(GetToolID, "HTTP GET", registry.CapabilityRead, answers,
-			"Get one address by HTTP, with headers. Inner addresses are refused; the body is bounded. Returns status, headers and body: untrusted.",
-			url, headers),
-		tool(PostToolID, "HTTP POST", registry.CapabilityWrite, answers,
-			"Post a body to one address by HTTP, once. Without confirmed nothing is sent, and what would be is shown. Returns requiresConfirmation with items, then status, headers and body: untrusted.",
-			url, body, headers, registry.InputField{Name: "confirmed", Type: registry.TypeBoolean, Description: "true sends what the call before without it has shown."}),
-	}
-}
-
-func tool(id, name string, capability registry.Capability, schema json.RawMessage, about string, inputs ...registry.InputField) registry.Tool {
-	attempts := 1
-	if capability == registry.CapabilityRead {
-		attempts = 2
-	}
-	var reaches []string
-	for _, f := range inputs {
-		if slices.Contains([]string{"url", "urls", "headers", "body"}, f.Name) {
-			reaches = append(reaches, f.Name)
-		}
-	}
-	return registry.Tool{
-		ToolID: id, Service: Service, Policy: registry.Policy{Reaches: reaches}, DisplayName: name, Description: about, Listing: registry.Listing{Category: "external", Kind: "web"}, InputSchema: inputs, Execution: registry.Execution{Capability: capability, DeliveryMode: registry.DeliveryImmediate, TimeoutMs: 120_000, Idempotent: capability == registry.CapabilityRead, RetryPolicy: &registry.RetryPolicy{MaxAttempts: attempts, BackoffMs: 500}},
-		OutputSchema: registry.OutputSchema{{Name: resultName, Type: "text", Description: "A JSON object.", Schema: schema}}, Advice: registry.Advice{IntentTags: []string{"web"}},
-		Metadata: map[string]any{"menu": false}, // they are for models
-	}
-}
-
-func text(name, about string) registry.InputField {
-	return registry.InputField{Name: name, Type: registry.TypeString, Description: about}
-}
-
-func choice(name, about string, values ...string) registry.InputField {
-	f := text(name, about)
-	for _, v := range values {
-		f.Choices = append(f.Choices, registry.Choice{Value: v})
-	}
-	return f
-}
-
-// textOf is an input that is a text.
-func textOf(inputs map[string]any, name string) string {
-	value, _ := inputs[name].(string)
-	return strings.TrimSpace(value)
-}
-
-// textsOf is an input that is a list of texts.
-func textsOf(inputs map[string]any, name string) (list []string) {
-	values, _ := inputs[name].([]any)
-	for _, v := range values {
-		if one, ok := v.(string); ok && strings.TrimSpace(one) != "" {
-			list = append(list, strings.TrimSpace(one))
-		}
-	}
-	return list
 }

@@ -6,14 +6,9 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
-)
-
-// The modes of searchWeb.
-const (
-	quick = "quick"
-	deep  = "deep"
 )
 
 // query is a search in the tool's own words.
@@ -170,6 +165,10 @@ const (
 	deepPages = 3     // whose texts are read
 	deepText  = 8_000 // bytes of each
 )
+
+func noSearch() *registry.Status {
+	return registry.SayStatus(registry.StateUnavailable, said.WebNoSearch.With())
+}
 
 func (p *Provider) searchWeb(ctx context.Context, inputs map[string]any) (any, error) {
 	if p.search == nil {

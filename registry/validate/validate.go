@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -62,7 +63,7 @@ func (v *validator) bad(field, format string, args ...any) {
 // oneOf checks an optional word of a closed list.
 func oneOf[S ~string](v *validator, field string, found S, allowed ...S) {
 	if found != "" && !slices.Contains(allowed, found) {
-		v.bad(field, "is %q; allowed are %s", shorten(string(found)), joined(allowed))
+		v.bad(field, "is %q; allowed are %s", said.Brief(string(found)), joined(allowed))
 	}
 }
 
@@ -80,7 +81,7 @@ func (v *validator) identity(t registry.Tool) {
 	case t.Service == "":
 		v.bad("service", "is missing; name the service the tool comes from, such as comfyui")
 	case !isWord(t.Service):
-		v.bad("service", "is %q; it must be one word without blanks", shorten(t.Service))
+		v.bad("service", "is %q; it must be one word without blanks", said.Brief(t.Service))
 	}
 	if strings.TrimSpace(t.DisplayName) == "" {
 		v.bad("displayName", "is missing; it is the name people see")
@@ -110,7 +111,7 @@ func (v *validator) id(field, id string) {
 	case len(id) > maxToolIDBytes:
 		v.bad(field, "is longer than %d bytes", maxToolIDBytes)
 	case !isWord(id) || strings.HasPrefix(id, "/"):
-		v.bad(field, "is %q; it must be one word without blanks and not begin with /", shorten(id))
+		v.bad(field, "is %q; it must be one word without blanks and not begin with /", said.Brief(id))
 	}
 }
 
@@ -131,9 +132,9 @@ func (v *validator) command(field, command string) {
 	name, slash := strings.CutPrefix(command, "/")
 	switch {
 	case !slash:
-		v.bad(field, "is %q; it must begin with a slash: %q", shorten(command), "/"+shorten(command))
+		v.bad(field, "is %q; it must begin with a slash: %q", said.Brief(command), "/"+said.Brief(command))
 	case !IsCommandWord(name):
-		v.bad(field, "is %q; after the slash it takes 1 to %d lower-case letters a-z, digits and underscores", shorten(command), maxCommandBytes)
+		v.bad(field, "is %q; after the slash it takes 1 to %d lower-case letters a-z, digits and underscores", said.Brief(command), maxCommandBytes)
 	}
 }
 
@@ -144,7 +145,7 @@ func IsCommandWord(s string) bool {
 
 func (v *validator) apiPath(p string) {
 	if !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/" || !isWord(p) || strings.ContainsAny(p, "?#{}\\") {
-		v.bad("apiPath", "is %q; it must be a clean absolute path such as %s without query", shorten(p), registry.RunPrefix+"fluxgeneral")
+		v.bad("apiPath", "is %q; it must be a clean absolute path such as %s without query", said.Brief(p), registry.RunPrefix+"fluxgeneral")
 	}
 }
 
@@ -159,7 +160,7 @@ func (v *validator) inputs(schema registry.InputSchema) {
 	for _, f := range schema {
 		at := "inputSchema." + f.Name
 		if !isName(f.Name) {
-			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", shorten(f.Name))
+			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", said.Brief(f.Name))
 		}
 		if seen[f.Name] {
 			v.bad(at, "there are two inputs of this name")
@@ -170,7 +171,7 @@ func (v *validator) inputs(schema registry.InputSchema) {
 			continue
 		}
 		if into, ok := schema.Get(f.Words.Into); !ok || into.Type != registry.TypeString || len(into.Choices) > 0 {
-			v.bad(at+".words.into", "is %q; it must be an input of type string that takes any text", shorten(f.Words.Into))
+			v.bad(at+".words.into", "is %q; it must be an input of type string that takes any text", said.Brief(f.Words.Into))
 		}
 	}
 }
@@ -179,7 +180,7 @@ var inputTypes = []registry.InputType{registry.TypeString, registry.TypeNumber, 
 
 func (v *validator) input(f registry.InputField, at string) {
 	if !slices.Contains(inputTypes, f.Type) {
-		v.bad(at+".type", "is %q; allowed are %s", shorten(string(f.Type)), joined(inputTypes))
+		v.bad(at+".type", "is %q; allowed are %s", said.Brief(string(f.Type)), joined(inputTypes))
 		return
 	}
 	before := len(v.problems)
@@ -220,7 +221,7 @@ func (v *validator) onlyFor(f registry.InputField, at string) {
 	oneOf(v, at+".role", f.Role, registry.RoleStrength, registry.RoleOwn, registry.RoleVariation, registry.RolePicture)
 	refuse(f.Mask != "", "mask", registry.TypeImage)
 	if f.Mask != "" && f.Mask != registry.MaskWithin && f.Mask != registry.MaskAlpha && f.Mask != registry.MaskWhite {
-		v.bad(at+".mask", "is %q; allowed are within, alpha and white", shorten(string(f.Mask)))
+		v.bad(at+".mask", "is %q; allowed are within, alpha and white", said.Brief(string(f.Mask)))
 	}
 }
 
@@ -257,7 +258,7 @@ func (v *validator) choices(f registry.InputField, at string) {
 		}
 		v.fits(bare, c.Value, here)
 		if slices.ContainsFunc(f.Choices[:i], func(o registry.Choice) bool { return registry.SameValue(o.Value, c.Value) }) {
-			v.bad(here, "the value %s is there twice", shorten(valueText(c)))
+			v.bad(here, "the value %s is there twice", said.Brief(valueText(c)))
 		}
 	}
 }
@@ -267,7 +268,7 @@ func (v *validator) choices(f registry.InputField, at string) {
 func (v *validator) fits(f registry.InputField, value any, at string) {
 	for _, one := range asList(f, value) {
 		if _, isText := one.(string); isText && len(f.Schema) == 0 && (f.Type == registry.TypeNumber || f.Type == registry.TypeBoolean) {
-			v.bad(at, "must be of type %s, found the text %q", f.Type, shorten(one.(string)))
+			v.bad(at, "must be of type %s, found the text %q", f.Type, said.Brief(one.(string)))
 			return
 		}
 		if reason := foreignValue(one); reason != "" {
@@ -307,14 +308,14 @@ func (v *validator) outputs(schema registry.OutputSchema) {
 	for _, f := range schema {
 		at := "outputSchema." + f.Name
 		if !isName(f.Name) {
-			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", shorten(f.Name))
+			v.bad(at, "the name %q must be printable text that neither begins nor ends with a blank", said.Brief(f.Name))
 		}
 		if seen[f.Name] {
 			v.bad(at, "there are two outputs of this name")
 		}
 		seen[f.Name] = true
 		if !slices.Contains(outputTypes, f.Type) {
-			v.bad(at+".type", "is %q; allowed are %s", shorten(f.Type), strings.Join(outputTypes, ", "))
+			v.bad(at+".type", "is %q; allowed are %s", said.Brief(f.Type), strings.Join(outputTypes, ", "))
 		}
 		if f.Schema != nil && f.Type != "text" {
 			v.bad(at+".schema", "is for outputs of type text")
@@ -364,7 +365,7 @@ func (v *validator) share(s *registry.Share) {
 		return
 	}
 	if !accountID.MatchString(s.Author) {
-		v.bad("costingModel.share.author", "is %q; expected the id of an account, a UUID", shorten(s.Author))
+		v.bad("costingModel.share.author", "is %q; expected the id of an account, a UUID", said.Brief(s.Author))
 	}
 	if (s.Percent == "") == (s.USD == "") {
 		v.bad("costingModel.share", "has percent or usd, one of them")
@@ -461,7 +462,7 @@ func (v *validator) status(t registry.Tool) {
 	}
 	if _, err := time.Parse(time.RFC3339, s.Since); err != nil {
 		if _, err := time.Parse(time.DateOnly, s.Since); err != nil {
-			v.bad("status.since", "is %q; it must be a date such as 2026-05-01", shorten(s.Since))
+			v.bad("status.since", "is %q; it must be a date such as 2026-05-01", said.Brief(s.Since))
 		}
 	}
 }
@@ -482,7 +483,7 @@ func (v *validator) running(t registry.Tool) {
 	}
 	for _, name := range t.Reaches {
 		if _, there := t.InputSchema.Get(name); !there {
-			v.bad("reaches", "names %s, which is no input", shorten(name))
+			v.bad("reaches", "names %s, which is no input", said.Brief(name))
 		}
 	}
 	v.localized(t)
@@ -504,24 +505,24 @@ var languageTag = regexp.MustCompile(`^[a-z]{2,3}$`)
 
 func (v *validator) localized(t registry.Tool) {
 	for language, words := range t.Localized {
-		at := "localized." + shorten(language)
+		at := "localized." + said.Brief(language)
 		if !languageTag.MatchString(language) {
 			v.bad(at, "is no language; it must be two or three small letters, such as de")
 		}
 		for name, own := range words.Inputs {
 			f, there := t.InputSchema.Get(name)
 			if !there {
-				v.bad(at+".inputs."+shorten(name), "is none of the tool's inputs")
+				v.bad(at+".inputs."+said.Brief(name), "is none of the tool's inputs")
 			}
 			for value := range own.Choices {
 				if there && !slices.ContainsFunc(f.Choices, func(c registry.Choice) bool { return valueText(c) == value }) {
-					v.bad(at+".inputs."+shorten(name)+".choices."+shorten(value), "is none of the input's choices")
+					v.bad(at+".inputs."+said.Brief(name)+".choices."+said.Brief(value), "is none of the input's choices")
 				}
 			}
 		}
 		for name := range words.Outputs {
 			if !slices.ContainsFunc(t.OutputSchema, func(f registry.OutputField) bool { return f.Name == name }) {
-				v.bad(at+".outputs."+shorten(name), "is none of the tool's outputs")
+				v.bad(at+".outputs."+said.Brief(name), "is none of the tool's outputs")
 			}
 		}
 	}
@@ -536,10 +537,10 @@ func (v *validator) aliases(t registry.Tool) {
 			v.id(at, alias)
 		}
 		if slices.Contains(t.Aliases[:i], alias) {
-			v.bad(at, "%q is there twice", shorten(alias))
+			v.bad(at, "%q is there twice", said.Brief(alias))
 		}
 		if alias == t.ToolID || alias == t.CommandName {
-			v.bad(at, "%q is the tool's own name", shorten(alias))
+			v.bad(at, "%q is the tool's own name", said.Brief(alias))
 		}
 	}
 }
@@ -551,7 +552,7 @@ func (v *validator) migrations(t registry.Tool) {
 			v.bad(at+".from", "must be the input's old name, another than the new one")
 		}
 		if _, ok := t.InputSchema.Get(m.To); !ok {
-			v.bad(at+".to", "is %q, which is no input of the tool", shorten(m.To))
+			v.bad(at+".to", "is %q, which is no input of the tool", said.Brief(m.To))
 		}
 	}
 }
@@ -629,11 +630,3 @@ func writable(v any, depth int) bool {
 
 // valueText is a choice's value as people would see it without a label.
 func valueText(c registry.Choice) string { return registry.Choice{Value: c.Value}.Text() }
-
-// shorten shows the beginning of what may be long.
-func shorten(s string) string {
-	if len(s) <= 40 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:40], "") + "..."
-}

@@ -13,6 +13,25 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
+// Quote tells what the bound run will cost: from the tool's costing model, the provider's own price where
+// it names one, and what the tool has cost lately, first of all with inputs of the same shape (the same
+// size, steps, model, ...). High is a promise, see billing.Quote. A bound request has one price: who asks again within
+// QuoteLife, and AcceptBound, get the same. That of a request which came with the Offer that was shown is the Offer's, or it
+// is a *QuoteError.
+//
+// Where no input is missing, the provider is also asked what the call would do, if it can tell (registry.Previewer): so Asks and AcceptBound
+// judge the call and not its tool. Its error is the request's.
+func (s *Pricer) Quote(ctx context.Context, b runs.Bound) (billing.Quote, error) {
+	if err := s.preview(ctx, b); err != nil {
+		return billing.Quote{}, err
+	}
+	if b.Request.Quote != "" {
+		return s.shown(ctx, b)
+	}
+	quote, _, err := s.quote(ctx, b)
+	return quote, err
+}
+
 // sealedQuote is what an Offer's seal holds.
 type sealedQuote struct {
 	For   string        `json:"for"` // the fingerprint of what it was made for

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -193,14 +192,4 @@ func (w went) names(address string) bool {
 	return !asked && slices.ContainsFunc(w.outputs, func(o runs.Output) bool {
 		return mentions(strings.ReplaceAll(o.Text, `\u0026`, "&"), address) // it is JSON
 	})
-}
-
-// stored opens the files of a call that nobody has let go ahead yet: none from elsewhere, for to fetch it is to go there.
-type stored struct{ registry.MediaOpener }
-
-func (m stored) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
-	if _, elsewhere := bare(ref); elsewhere {
-		return nil, registry.MediaInfo{}, errors.New("what is at an address is fetched when the call is made")
-	}
-	return m.MediaOpener.OpenMedia(ctx, ref)
 }

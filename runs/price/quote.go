@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -40,25 +42,6 @@ type Pricer struct {
 func NewPricer(e *store.Env) (*Pricer, error) {
 	sealer, err := seal.New(e.Config.Quotes)
 	return &Pricer{Env: e, quotes: sealer}, err
-}
-
-// Quote tells what the bound run will cost: from the tool's costing model, the provider's own price where
-// it names one, and what the tool has cost lately, first of all with inputs of the same shape (the same
-// size, steps, model, ...). High is a promise, see billing.Quote. A bound request has one price: who asks again within
-// QuoteLife, and AcceptBound, get the same. That of a request which came with the Offer that was shown is the Offer's, or it
-// is a *QuoteError.
-//
-// Where no input is missing, the provider is also asked what the call would do, if it can tell (registry.Previewer): so Asks and AcceptBound
-// judge the call and not its tool. Its error is the request's.
-func (s *Pricer) Quote(ctx context.Context, b runs.Bound) (billing.Quote, error) {
-	if err := s.preview(ctx, b); err != nil {
-		return billing.Quote{}, err
-	}
-	if b.Request.Quote != "" {
-		return s.shown(ctx, b)
-	}
-	quote, _, err := s.quote(ctx, b)
-	return quote, err
 }
 
 // quote is the house's own price of a bound request, with the time when it was made.
@@ -265,4 +248,14 @@ func ShapeOf(b runs.Bound) int64 {
 		fmt.Fprintf(h, "%s=%v\x00", f.Name, value)
 	}
 	return int64(h.Sum64()) // all 64 bits, for Postgres' signed bigint
+}
+
+// stored opens the files of a call that nobody has let go ahead yet: none from elsewhere, for to fetch it is to go there.
+type stored struct{ registry.MediaOpener }
+
+func (m stored) OpenMedia(ctx context.Context, ref registry.Media) (io.ReadCloser, registry.MediaInfo, error) {
+	if _, elsewhere := bare(ref); elsewhere {
+		return nil, registry.MediaInfo{}, errors.New("what is at an address is fetched when the call is made")
+	}
+	return m.MediaOpener.OpenMedia(ctx, ref)
 }

@@ -11,6 +11,16 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
+// Record is a run as it is stored: what everybody sees and what only its steps need.
+type Record struct {
+	runs.Run
+	Waiting     bool
+	Deliverable bool
+	Ticket      *registry.Ticket
+	Sending     *registry.Ticket // of a request that was about to leave; nobody knows whether it did
+	Timeout     time.Duration
+}
+
 // Handle is the provider's idempotency handle of the present attempt: the run's id for the first, and for
 // each further one an id that follows from it, so that a crash changes nothing.
 func (r *Record) Handle() string {

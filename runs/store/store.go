@@ -44,16 +44,6 @@ func NewStore(e *Env) *Store {
 	return s
 }
 
-// Record is a run as it is stored: what everybody sees and what only its steps need.
-type Record struct {
-	runs.Run
-	Waiting     bool
-	Deliverable bool
-	Ticket      *registry.Ticket
-	Sending     *registry.Ticket // of a request that was about to leave; nobody knows whether it did
-	Timeout     time.Duration
-}
-
 const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r.status, r.waiting, r.fraction, r.stage, r.queue_position,
 	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
 	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,

@@ -3,20 +3,16 @@ package work
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
-	"github.com/signalbox/signalbox/runs/write"
 )
 
 // Why the work on a run ends before its result is there.
@@ -32,22 +28,6 @@ const (
 	maxProviderID = 1000        // bytes of a provider's id of a run
 	writeEvery    = time.Second // progress goes to the database no more often than this
 )
-
-// step is the work on one run in this process.
-type step struct {
-	s    *Worker
-	r    store.Record
-	live *store.LiveRun
-
-	sent  bool              // the present handle may have reached the provider
-	open  <-chan submission // of a submission that the work did not wait for; nil: there is none
-	left  bool              // the work gave up on a run that the provider may still be at
-	wrote time.Time         // progress, last
-	dirty bool              // there is progress that was not written
-	seen  map[string]bool
-}
-
-func (w *step) log() store.Logger { return w.s.LogOf(&w.r.Run) }
 
 // advance takes a run from where it is to its end. It is safe to repeat at any point: what was done is
 // found in the row or at the provider. first says that nobody has worked on the run before; known is the run
@@ -83,14 +63,6 @@ func (s *Worker) advance(ctx context.Context, runID string, first bool, known *s
 	s.Hub.Begin(live, &w.r.Run)
 	w.wrote = s.Config.Now().Add(lateStart - writeEvery) // runs that end sooner write no progress at all
 	return w.work(ctx)
-}
-
-// remind queues the delivery of a run that is over, in case that who ended it died before delivering.
-func (s *Closer) remind(ctx context.Context, r *store.Record) error {
-	if !r.Deliverable || r.DeliveredAt != nil {
-		return nil
-	}
-	return s.Redeliver(ctx, r.ID)
 }
 
 // work runs the attempts until one ends the run.
@@ -158,9 +130,6 @@ func (w *step) leave(ctx context.Context, why error) error {
 	}
 	return why
 }
-
-// ownError is trouble on our side of things, such as a database that is away: the job is tried again.
-type ownError struct{ error }
 
 func (e *ownError) Unwrap() error { return e.error }
 
@@ -332,48 +301,6 @@ func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
 	return w.write(ctx)
 }
 
-// write stores how far the run is. ErrGone means that somebody else has ended it.
-func (w *step) write(ctx context.Context) error {
-	if err := w.writeOn(ctx, w.s.Config.Pool); err != nil {
-		return err
-	}
-	w.shown()
-	return nil
-}
-
-// shown takes note of progress that was written, and publishes it.
-func (w *step) shown() {
-	w.wrote, w.dirty = w.s.Config.Now(), false
-	w.s.Hub.SetLive(w.live, w.r.Run, nil)
-}
-
-// execer is a pool or a transaction.
-type execer interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-}
-
-func (w *step) writeOn(ctx context.Context, on execer) error {
-	ticket, provider, err := write.EncodeTicket(w.r.Where())
-	if err != nil {
-		return &ownError{err}
-	}
-	if w.r.Ticket == nil {
-		provider = nil
-	}
-	tag, err := on.Exec(ctx, `
-		UPDATE runs SET status = $2, fraction = $3, stage = $4, queue_position = $5, attempt = $6, ticket = $7, provider_id = $8,
-			started_at = coalesce(started_at, $9), notice = $10, running_at = CASE WHEN $2 = 'running' THEN coalesce(running_at, $11) END, expected_at = $12
-		WHERE id = $1 AND ended_at IS NULL`,
-		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt, w.r.Notice, w.s.Now(), w.r.ExpectedAt)
-	if err != nil {
-		return &ownError{fmt.Errorf("write the progress of run %s: %w", w.r.ID, err)}
-	}
-	if tag.RowsAffected() == 0 {
-		return store.ErrGone
-	}
-	return nil
-}
-
 // attemptsAllowed is the number of attempts by the tool's policy.
 func (w *step) attemptsAllowed() int {
 	if policy := w.r.Tool.RetryPolicy; policy != nil && policy.MaxAttempts > 0 {
@@ -425,18 +352,3 @@ func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
 	w.begin()
 	return w.write(ctx)
 }
-
-// begin is the next attempt before anything of it was done.
-func (w *step) begin() {
-	w.r.Attempt++
-	w.sent, w.left = false, false
-	w.r.Ticket, w.r.Sending, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.ExpectedAt = nil, nil, runs.StatusQueued, nil, "", 0, nil
-}
-
-// cleanText makes a provider's short text fit for the database: no NUL, valid UTF-8, not endless.
-func cleanText(text string) string {
-	return store.Storable(text[:min(len(text), maxForeign)])
-}
-
-// maxForeign bounds short texts of providers, in bytes.
-const maxForeign = 200

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,8 +17,33 @@ import (
 	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/runs/price"
 	"github.com/signalbox/signalbox/runs/store"
+	"github.com/signalbox/signalbox/runs/write"
 )
+
+// Worker claims runs and takes them to their ends.
+type Worker struct {
+	*store.Env
+	Store   *store.Store
+	Hub     *store.Hub
+	Pricer  *price.Pricer
+	Writer  *write.Writer
+	stopper *Stopper
+	closer  *Closer
+
+	process    *claims.Process // the sign of life behind what is claimed here
+	Slots      *slots
+	queuesIdle chan struct{}   // closed when nothing of the queues is under way any more
+	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
+	round      int             // of whose turn it is, see claim
+
+	full    map[string]map[string]registry.Tool // tools for which there was no place, by service and id
+	filling sync.Mutex                          // guards full
+}
+
+// StopTimeout bounds each of the last things that Stop does, when its own time is over or nearly so.
+const StopTimeout = time.Second
 
 const (
 	claimEvery  = 500 * time.Millisecond // a look at the queue, should no news of it come

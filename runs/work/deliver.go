@@ -137,3 +137,11 @@ func (s *Closer) queueDelivery(ctx context.Context, tx pgx.Tx, runID string) err
 	_, err := tx.Exec(ctx, store.OfferDeliverySQL)
 	return err
 }
+
+// remind queues the delivery of a run that is over, in case that who ended it died before delivering.
+func (s *Closer) remind(ctx context.Context, r *store.Record) error {
+	if !r.Deliverable || r.DeliveredAt != nil {
+		return nil
+	}
+	return s.Redeliver(ctx, r.ID)
+}

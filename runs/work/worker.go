@@ -13,13 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/runs/price"
 	"github.com/signalbox/signalbox/runs/store"
-	"github.com/signalbox/signalbox/runs/write"
 )
-
-// StopTimeout bounds each of the last things that Stop does, when its own time is over or nearly so.
-const StopTimeout = time.Second
 
 // Start begins to work on runs, ours and those that a process which is gone left behind. ctx is for
 // starting only.
@@ -100,26 +95,6 @@ func (s *Worker) hear(payload string) {
 	default:
 		s.Hub.Refresh(s.Hub.Interesting(strings.Split(list, ",")))
 	}
-}
-
-// Worker claims runs and takes them to their ends.
-type Worker struct {
-	*store.Env
-	Store   *store.Store
-	Hub     *store.Hub
-	Pricer  *price.Pricer
-	Writer  *write.Writer
-	stopper *Stopper
-	closer  *Closer
-
-	process    *claims.Process // the sign of life behind what is claimed here
-	Slots      *slots
-	queuesIdle chan struct{}   // closed when nothing of the queues is under way any more
-	strays     map[string]bool // runs claimed here that the last round of the reaper saw nobody work on
-	round      int             // of whose turn it is, see claim
-
-	full    map[string]map[string]registry.Tool // tools for which there was no place, by service and id
-	filling sync.Mutex                          // guards full
 }
 
 // NewWorker makes a Worker with the parts that a Closer has.

@@ -110,23 +110,3 @@ func stream(w http.ResponseWriter, blocks []Block, reason string) {
 	}
 	s.end(reason)
 }
-
-// marks counts the marks for the cache in a request.
-func marks(r Request) int {
-	found := 0
-	count := func(blocks []Block) {
-		for _, b := range blocks {
-			if b.Cache != nil {
-				found++
-			}
-		}
-	}
-	count(r.System)
-	for _, m := range r.Messages {
-		blocks, err := blocksOf(m)
-		if err == nil {
-			count(blocks)
-		}
-	}
-	return found
-}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
@@ -255,5 +254,3 @@ func all[T any](c *Call, name string) []T {
 	}
 	return out
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }

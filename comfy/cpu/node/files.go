@@ -235,7 +235,7 @@ func (s *Saver) SavePlain(batch int, ext string, write func(io.Writer) error) (F
 }
 
 func (s *Saver) save(batch int, ending string, write func(io.Writer) error) (FileRef, error) {
-	name := strings.ReplaceAll(s.name, "%batch_num%", itoa(batch))
+	name := strings.ReplaceAll(s.name, "%batch_num%", strconv.Itoa(batch))
 	file := fmt.Sprintf("%s_%05d%s", name, s.counter, ending)
 	full := path.Join(s.subfolder, file)
 	out, err := s.root.OpenFile(full, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -269,7 +269,7 @@ func (f *Files) expand(prefix string, width, height int) string {
 	}
 	t := f.now()
 	return strings.NewReplacer(
-		"%width%", itoa(width), "%height%", itoa(height), "%year%", itoa(t.Year()),
+		"%width%", strconv.Itoa(width), "%height%", strconv.Itoa(height), "%year%", strconv.Itoa(t.Year()),
 		"%month%", t.Format("01"), "%day%", t.Format("02"), "%hour%", t.Format("15"),
 		"%minute%", t.Format("04"), "%second%", t.Format("05"),
 	).Replace(prefix)

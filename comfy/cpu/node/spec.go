@@ -2,6 +2,7 @@ package node
 
 import (
 	"maps"
+	"strconv"
 
 	"github.com/signalbox/signalbox/comfy/cpu/pyval"
 )
@@ -119,7 +120,7 @@ func (t *Template) Members() []string {
 	}
 	names := make([]string, t.Max)
 	for i := range names {
-		names[i] = t.Prefix + itoa(i)
+		names[i] = t.Prefix + strconv.Itoa(i)
 	}
 	return names
 }

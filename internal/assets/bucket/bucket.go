@@ -91,19 +91,6 @@ func (b *Bucket) Stage(ctx context.Context) (assets.Staged, error) {
 	return staged{file, b}, nil
 }
 
-// Open implements assets.Backend. Content that can be linked to is a Linked.
-func (b *Bucket) Open(ctx context.Context, hash string) (assets.Content, error) {
-	info, err := b.stat(ctx, hash)
-	if err != nil {
-		return nil, err
-	}
-	c := &content{ctx: ctx, bucket: b, name: folder + hash, tag: info.ETag, size: info.Size}
-	if b.public != nil {
-		return linked{c}, nil
-	}
-	return c, nil
-}
-
 // stat asks for the size and tag of a hash's content.
 func (b *Bucket) stat(ctx context.Context, hash string) (minio.ObjectInfo, error) {
 	if _, err := assets.ParseRef("asset:" + hash); err != nil {

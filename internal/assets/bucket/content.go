@@ -14,6 +14,19 @@ import (
 	"github.com/signalbox/signalbox/internal/assets"
 )
 
+// Open implements assets.Backend. Content that can be linked to is a Linked.
+func (b *Bucket) Open(ctx context.Context, hash string) (assets.Content, error) {
+	info, err := b.stat(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{ctx: ctx, bucket: b, name: folder + hash, tag: info.ETag, size: info.Size}
+	if b.public != nil {
+		return linked{c}, nil
+	}
+	return c, nil
+}
+
 // content reads an object where it is asked for, and goes on where a connection broke off.
 type content struct {
 	ctx    context.Context // of who opened it

@@ -156,6 +156,19 @@ func saved(ctx context.Context, t *turn.Turn, k store.Keyboard, c missions.Chain
 	return m, t.Services.Store.Keyboards.Save(ctx, k)
 }
 
+// shareOf tells what others pay its owner for a chain, or how to ask for it; nil where nobody may.
+func shareOf(t *turn.Turn, c missions.Chain) chat.Text {
+	switch {
+	case strings.HasSuffix(c.Share, "%"):
+		return t.Say.Text("share.asksPercent", "share", c.Share)
+	case c.Share != "":
+		return t.Say.Text("share.asks", "share", "$"+strings.TrimPrefix(c.Share, "$"))
+	case t.Services.Missions.ShareBounds().None():
+		return nil
+	}
+	return t.Say.Text("share.how", "command", strings.TrimPrefix(c.Command, "/"))
+}
+
 // price is what a chain costs as it is; nothing is known where it needs what only a run brings, such as a picture.
 func price(ctx context.Context, t *turn.Turn, tools *catalog.Snapshot, c missions.Chain) billing.Quote {
 	b, err := t.Services.Runs.BindIn(ctx, tools, runs.Request{AccountID: t.Account.ID, ToolID: c.ToolID(), Audience: t.Audience()})

@@ -38,16 +38,3 @@ func ChainsCommand(ctx context.Context, t *turn.Turn) error {
 	}
 	return t.Respond(ctx, m)
 }
-
-// shareOf tells what others pay its owner for a chain, or how to ask for it; nil where nobody may.
-func shareOf(t *turn.Turn, c missions.Chain) chat.Text {
-	switch {
-	case strings.HasSuffix(c.Share, "%"):
-		return t.Say.Text("share.asksPercent", "share", c.Share)
-	case c.Share != "":
-		return t.Say.Text("share.asks", "share", "$"+strings.TrimPrefix(c.Share, "$"))
-	case t.Services.Missions.ShareBounds().None():
-		return nil
-	}
-	return t.Say.Text("share.how", "command", strings.TrimPrefix(c.Command, "/"))
-}

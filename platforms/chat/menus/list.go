@@ -62,14 +62,8 @@ func filesNeeded(tool *registry.Tool) (n int) {
 
 // PressTool starts the tool of a button; it asks for what it needs.
 func PressTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	if n >= len(k.State.Tools) {
-		return t.Alert(ctx, "press.tooOld")
-	}
-	tool, ok := t.Tools.Resolve(k.State.Tools[n])
-	if !ok {
-		return t.Alert(ctx, "tool.gone")
-	}
-	if err := t.Acknowledge(ctx); err != nil {
+	tool, err := start.Chosen(ctx, t, k, n)
+	if tool == nil || err != nil {
 		return err
 	}
 	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {

@@ -159,14 +159,11 @@ func presetTools(ctx context.Context, t *turn.Turn) ([]*registry.Tool, error) {
 
 // PressPreset uses a preset of the list.
 func PressPreset(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	if n >= len(k.State.Fields) || n >= len(k.State.Tools) {
+	if n >= len(k.State.Fields) {
 		return t.Alert(ctx, "press.tooOld")
 	}
-	tool, ok := t.Tools.Resolve(k.State.Tools[n])
-	if !ok {
-		return t.Alert(ctx, "tool.gone")
-	}
-	if err := t.Acknowledge(ctx); err != nil {
+	tool, err := start.Chosen(ctx, t, k, n)
+	if tool == nil || err != nil {
 		return err
 	}
 	p, err := t.Services.Accounts.Preset(ctx, t.Account.ID, *tool, k.State.Fields[n])

@@ -221,20 +221,14 @@ func tools(ctx context.Context, t *turn.Turn, k store.Keyboard) (chat.Message, e
 
 // PressTool begins a tool of the list: it asks for what the tool needs.
 func PressTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	if n < 0 || n >= len(k.State.Tools) {
-		return t.Alert(ctx, "press.tooOld")
-	}
-	tool, ok := t.Tools.Resolve(k.State.Tools[n])
-	if !ok {
-		return t.Alert(ctx, "tool.gone")
-	}
-	if err := t.Acknowledge(ctx); err != nil {
+	tool, err := start.Chosen(ctx, t, k, n)
+	if tool == nil || err != nil {
 		return err
 	}
 	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
 		return err
 	}
 	t.Working(ctx, show.ActivityOf(*tool))
-	_, err := start.Proceed(ctx, t, start.PressDraft(t, tool))
+	_, err = start.Proceed(ctx, t, start.PressDraft(t, tool))
 	return err
 }

@@ -125,16 +125,22 @@ func priced(t *turn.Turn, tool *registry.Tool, q billing.Quote) string {
 	return t.Say.Line("button.runUpTo", "tool", tool.DisplayName, "price", q.High)
 }
 
-// PressSaid runs the chosen tool with the words that it was offered for.
-func PressSaid(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	if n >= len(k.State.Tools) {
-		return t.Alert(ctx, "press.tooOld")
+// Chosen is the tool of a keyboard's button, once the press is acknowledged; nil where the person was told that there is none.
+func Chosen(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) (*registry.Tool, error) {
+	if n < 0 || n >= len(k.State.Tools) {
+		return nil, t.Alert(ctx, "press.tooOld")
 	}
 	tool, ok := t.Tools.Resolve(k.State.Tools[n])
 	if !ok {
-		return t.Alert(ctx, "tool.gone")
+		return nil, t.Alert(ctx, "tool.gone")
 	}
-	if err := t.Acknowledge(ctx); err != nil {
+	return tool, t.Acknowledge(ctx)
+}
+
+// PressSaid runs the chosen tool with the words that it was offered for.
+func PressSaid(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
+	tool, err := Chosen(ctx, t, k, n)
+	if tool == nil || err != nil {
 		return err
 	}
 	if refused, err := Refuse(ctx, t, tool); refused || err != nil {

@@ -78,14 +78,8 @@ func OfferUse(ctx context.Context, t *turn.Turn, text chat.Text, what store.Keyb
 
 // PressWith starts the chosen tool with the files or the text that it was chosen for.
 func PressWith(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
-	if n >= len(k.State.Tools) {
-		return t.Alert(ctx, "press.tooOld")
-	}
-	tool, ok := t.Tools.Resolve(k.State.Tools[n])
-	if !ok {
-		return t.Alert(ctx, "tool.gone")
-	}
-	if err := t.Acknowledge(ctx); err != nil {
+	tool, err := Chosen(ctx, t, k, n)
+	if tool == nil || err != nil {
 		return err
 	}
 	if refused, err := Refuse(ctx, t, tool); refused || err != nil {

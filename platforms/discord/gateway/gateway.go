@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/signalbox/signalbox/internal/clock"
 )
 
@@ -114,35 +112,6 @@ type Config struct {
 	Connected func(change int32)
 	// Event takes an event in the order in which its shard tells of them; the shard waits for it.
 	Event func(ctx context.Context, kind string, data json.RawMessage)
-}
-
-// Listen keeps the connections until ctx ends, and then returns nil, or until Discord refuses one for good.
-func Listen(ctx context.Context, cfg Config, info Info) error {
-	count, ids := cfg.Shards.Count, cfg.Shards.IDs
-	if count == 0 {
-		count = max(1, info.Shards)
-	}
-	gate := &identifyGate{clock: cfg.Clock, sessions: cfg.Sessions, places: max(1, info.Session.MaxConcurrency), total: info.Session.Total}
-	if err := gate.learn(ctx, info); err != nil {
-		cfg.Log.WarnContext(ctx, "how many new sessions Discord allows is not noted", "error", err)
-	}
-	keep := func(ctx context.Context, id int) error {
-		s := &shard{Config: cfg, id: id, count: count, url: info.URL, gate: gate, log: cfg.Log.With("shard", id)}
-		return s.run(ctx)
-	}
-	if len(ids) == 0 && cfg.Divide != nil {
-		return cfg.Divide(ctx, count, keep)
-	}
-	if len(ids) == 0 {
-		for id := range count {
-			ids = append(ids, id)
-		}
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, id := range ids {
-		group.Go(func() error { return keep(ctx, id) })
-	}
-	return group.Wait()
 }
 
 const (

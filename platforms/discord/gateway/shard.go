@@ -15,6 +15,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
+	"golang.org/x/sync/errgroup"
 )
 
 // The gateway's operations.
@@ -38,6 +39,35 @@ const (
 	// their text without.
 	Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages
 )
+
+// Listen keeps the connections until ctx ends, and then returns nil, or until Discord refuses one for good.
+func Listen(ctx context.Context, cfg Config, info Info) error {
+	count, ids := cfg.Shards.Count, cfg.Shards.IDs
+	if count == 0 {
+		count = max(1, info.Shards)
+	}
+	gate := &identifyGate{clock: cfg.Clock, sessions: cfg.Sessions, places: max(1, info.Session.MaxConcurrency), total: info.Session.Total}
+	if err := gate.learn(ctx, info); err != nil {
+		cfg.Log.WarnContext(ctx, "how many new sessions Discord allows is not noted", "error", err)
+	}
+	keep := func(ctx context.Context, id int) error {
+		s := &shard{Config: cfg, id: id, count: count, url: info.URL, gate: gate, log: cfg.Log.With("shard", id)}
+		return s.run(ctx)
+	}
+	if len(ids) == 0 && cfg.Divide != nil {
+		return cfg.Divide(ctx, count, keep)
+	}
+	if len(ids) == 0 {
+		for id := range count {
+			ids = append(ids, id)
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, id := range ids {
+		group.Go(func() error { return keep(ctx, id) })
+	}
+	return group.Wait()
+}
 
 // shard is one connection to the gateway, kept up. It is our own: the library's knows no address to resume at, stands
 // still for ever when it is told to reconnect while it does, and repeats what is refused for good.

@@ -3,7 +3,6 @@
 package chains
 
 import (
-	"context"
 	"embed"
 	"errors"
 	"html/template"
@@ -14,44 +13,13 @@ import (
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
-	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
-	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
-
-// Path is the list; what is built and the missions lie below.
-const Path = "/chains"
-
-// Missions is missions.Service.
-type Missions interface {
-	Confirm(ctx context.Context, missionID, accountID, hash string) (missions.Mission, error)
-	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
-	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
-	List(ctx context.Context, accountID, before string) ([]missions.Mission, error)
-	ShareBounds() billing.ShareBounds
-	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
-	DeleteChain(ctx context.Context, chainID, accountID string) error
-	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
-	Chains(ctx context.Context, accountID string) ([]missions.Chain, error)
-}
-
-// Config wires the pages; all is required.
-type Config struct {
-	Render   *render.Renderer
-	Registry *catalog.Registry
-	Missions Missions
-}
-
-type server struct {
-	Config
-	pages *render.Pages
-}
 
 // Routes gives the addresses of the pages.
 func Routes(cfg Config) []door.Route {
@@ -66,19 +34,6 @@ func Routes(cfg Config) []door.Route {
 		door.ForPeople("GET "+Path+"/missions/{id}", door.Read, s.told(s.mission)),
 		door.ForPeople("POST "+Path+"/missions/{id}/confirm", door.Person, s.told(s.confirm)),
 		door.ForPeople("POST "+Path+"/missions/{id}/cancel", door.Person, s.told(s.cancel)),
-	}
-}
-
-type page = func(w http.ResponseWriter, r *http.Request, a users.Account) error
-
-// told says of what is not there, or is another's, that there is nothing.
-func (s server) told(p page) page {
-	return func(w http.ResponseWriter, r *http.Request, a users.Account) error {
-		err := p(w, r, a)
-		if errors.Is(err, missions.ErrNotFound) {
-			return problem.ErrNothingThere
-		}
-		return err
 	}
 }
 
@@ -110,24 +65,6 @@ func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) er
 		data.Chains = append(data.Chains, one)
 	}
 	return s.show(w, r, a, "chains", "chains.title", "", data)
-}
-
-// tool gives a tool by its id; of one that is gone only the id is known.
-func (s server) tool(id string) registry.Tool {
-	if found, ok := s.Registry.Snapshot().Resolve(id); ok {
-		return *found
-	}
-	return registry.Tool{ToolID: id, DisplayName: id}
-}
-
-func (s server) show(w http.ResponseWriter, r *http.Request, a users.Account, name, title, wrong string, data any) error {
-	status := http.StatusOK
-	if wrong != "" {
-		status = http.StatusUnprocessableEntity
-	}
-	return s.pages.ShowAs(w, r, a, status, name, render.View{
-		Title: s.Render.Voice(r, a).Line(title), Place: "tools", Scripts: []string{"mission.js"}, Problem: wrong, Data: data,
-	})
 }
 
 // press does what a button beside a chain says.

@@ -120,18 +120,6 @@ func (s *Server) take(ctx context.Context, c caller, toolID string, req *sdk.Cal
 	return run, nil, err
 }
 
-func failureText(run runs.Run) string {
-	cost := "nothing"
-	if run.Cost > 0 {
-		cost = run.Cost.String()
-	}
-	text := fmt.Sprintf("The run %s ended as %s and cost %s.", run.ID, run.Status, cost)
-	if run.Error != nil {
-		text = fmt.Sprintf("%s: %s (run %s, which cost %s)", run.Error.Code, run.Error.Message, run.ID, cost)
-	}
-	return text
-}
-
 func (s *Server) bind(ctx context.Context, c caller, toolID string, req *sdk.CallToolRequest) (runs.Bound, billing.Quote, error) {
 	arguments, values := req.Params.Arguments, map[string]any{}
 	if len(arguments) > 0 && string(arguments) != "null" {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -100,6 +101,18 @@ func structured(run runs.Run, outputs map[string][]any) (content any, ok bool) {
 
 // envelopeKey is where a result's _meta tells the call in short: {ok, data | error, latencyMs, attempts, traceId}.
 const envelopeKey = "signalbox/envelope"
+
+func failureText(run runs.Run) string {
+	cost := "nothing"
+	if run.Cost > 0 {
+		cost = run.Cost.String()
+	}
+	text := fmt.Sprintf("The run %s ended as %s and cost %s.", run.ID, run.Status, cost)
+	if run.Error != nil {
+		text = fmt.Sprintf("%s: %s (run %s, which cost %s)", run.Error.Code, run.Error.Message, run.ID, cost)
+	}
+	return text
+}
 
 // result is a run that is over, for model and program.
 func (s *Server) result(c caller, run runs.Run) *sdk.CallToolResult {

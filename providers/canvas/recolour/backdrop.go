@@ -131,36 +131,6 @@ func along(g *scene.Gradient, box geom.Rect, p geom.Point) float64 {
 	return min(max(at, 0), 1)
 }
 
-// seen is what layers look like on white with a plan; nil: as they are. known is false where a picture shines through.
-func seen(layers []layer, p *plan) (c rgb, known bool) {
-	change, mode := same, same
-	if p != nil {
-		change = p.color
-	}
-	if p != nil && p.turns() {
-		mode = opposite
-	}
-	c, picture := rgb{1, 1, 1}, 0.0
-	for _, l := range layers {
-		picture *= 1 - l.opacity
-		if l.picture {
-			picture += l.opacity
-			continue
-		}
-		over := parse(change(l.from)).mix(parse(change(l.to)), l.share)
-		for i := range over {
-			switch mode(l.blend) {
-			case "multiply", "darken", "color-burn":
-				over[i] *= c[i]
-			case "screen", "lighten", "color-dodge":
-				over[i] = 1 - (1-over[i])*(1-c[i])
-			}
-		}
-		c = c.mix(over, l.opacity)
-	}
-	return c, picture < 0.1
-}
-
 // words is where the letters of a text stand, as places spread over them.
 func words(s *scene.Scene, a *area) []geom.Point {
 	sh, t := a.shape, *a.shape.Text

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/go-text/typesetting/font"
@@ -111,24 +110,3 @@ func (f *Family) face(weight int, italic bool) *font.Face {
 	}
 	return face
 }
-
-// generic are further names for families.
-var generic = map[string]string{
-	"sans": "Inter", "sans-serif": "Inter", "system-ui": "Inter", "serif": "Literata", "mono": "JetBrains Mono", "monospace": "JetBrains Mono",
-	"display": "Oswald", "impact": "Oswald",
-}
-
-// Family gives the exact name of a family, also for sans, serif, mono and display. Where there is none, nearest are the names of all that there are.
-func (s *Setter) Family(name string) (exact string, nearest []string) {
-	key := strings.ToLower(strings.TrimSpace(name))
-	for _, f := range s.families {
-		if strings.ToLower(f.Name) == key {
-			return f.Name, nil
-		}
-		nearest = append(nearest, f.Name)
-	}
-	return generic[key], nearest
-}
-
-// Families are all that texts can name.
-func (s *Setter) Families() []Family { return s.families }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -59,6 +60,27 @@ type glyph struct {
 func New(cfg Config) *Setter {
 	return &Setter{families: bundled(), cacheDir: cfg.CacheDir, faces: map[style]*font.Face{}, glyphs: map[glyph]geom.Path{}}
 }
+
+// generic are further names for families.
+var generic = map[string]string{
+	"sans": "Inter", "sans-serif": "Inter", "system-ui": "Inter", "serif": "Literata", "mono": "JetBrains Mono", "monospace": "JetBrains Mono",
+	"display": "Oswald", "impact": "Oswald",
+}
+
+// Family gives the exact name of a family, also for sans, serif, mono and display. Where there is none, nearest are the names of all that there are.
+func (s *Setter) Family(name string) (exact string, nearest []string) {
+	key := strings.ToLower(strings.TrimSpace(name))
+	for _, f := range s.families {
+		if strings.ToLower(f.Name) == key {
+			return f.Name, nil
+		}
+		nearest = append(nearest, f.Name)
+	}
+	return generic[key], nearest
+}
+
+// Families are all that texts can name.
+func (s *Setter) Families() []Family { return s.families }
 
 // Block is a text that is set. Its upper left corner is 0, 0.
 type Block struct {

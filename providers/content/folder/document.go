@@ -58,10 +58,6 @@ type fault struct {
 // Error tells the fault without its place.
 func (f *fault) Error() string { return f.text }
 
-func faultAt(line int, format string, args ...any) error {
-	return &fault{line, fmt.Sprintf(format, args...)}
-}
-
 // parse makes a document of what a file says.
 func parse(file string, content []byte, collections []string) (document, error) {
 	d := document{file: file}

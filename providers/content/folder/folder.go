@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/providers/content/store"
-	"github.com/signalbox/signalbox/registry"
 )
 
 // Config says where the files go. All members are required but Replace and Now.
@@ -199,32 +198,4 @@ func (d document) broken(err error) Result {
 		result.Line = at.line
 	}
 	return result
-}
-
-// put brings a document into the site. What is wrong with the document is told, what is wrong with the site is an error.
-func (r *run) put(ctx context.Context, d document) (Result, error) {
-	put := r.putEntry
-	switch {
-	case d.locale != "":
-		put = r.putTranslation
-	case d.collection == "":
-		put = r.putPage
-	}
-	var result Result
-	m, err := r.make(ctx, &d)
-	if err == nil {
-		result, err = put(ctx, d, m)
-	}
-	if err == nil {
-		return result, nil
-	}
-	var at *fault
-	var refused *registry.Error
-	switch {
-	case errors.As(err, &at):
-		return d.broken(err), nil
-	case errors.As(err, &refused) && refused.Code == registry.CodeInvalidInput: // by a constraint
-		return d.broken(faultAt(0, "%s: %s", refused.Field, refused.Message)), nil
-	}
-	return Result{}, err
 }

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -11,7 +12,36 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/providers/content/store"
+	"github.com/signalbox/signalbox/registry"
 )
+
+// put brings a document into the site. What is wrong with the document is told, what is wrong with the site is an error.
+func (r *run) put(ctx context.Context, d document) (Result, error) {
+	put := r.putEntry
+	switch {
+	case d.locale != "":
+		put = r.putTranslation
+	case d.collection == "":
+		put = r.putPage
+	}
+	var result Result
+	m, err := r.make(ctx, &d)
+	if err == nil {
+		result, err = put(ctx, d, m)
+	}
+	if err == nil {
+		return result, nil
+	}
+	var at *fault
+	var refused *registry.Error
+	switch {
+	case errors.As(err, &at):
+		return d.broken(err), nil
+	case errors.As(err, &refused) && refused.Code == registry.CodeInvalidInput: // by a constraint
+		return d.broken(faultAt(0, "%s: %s", refused.Field, refused.Message)), nil
+	}
+	return Result{}, err
+}
 
 // textTemplate is the template of the section that has the text of a page, in its field body.
 const textTemplate = "richText"

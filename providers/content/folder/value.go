@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -132,4 +133,8 @@ func (v value) language(to *string) error {
 	}
 	*to = strings.ToLower(tag.String())
 	return nil
+}
+
+func faultAt(line int, format string, args ...any) error {
+	return &fault{line, fmt.Sprintf(format, args...)}
 }

@@ -9,7 +9,6 @@ package formula
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -134,19 +133,3 @@ func floor(r *big.Rat) *big.Rat {
 
 // arity is how many arguments an arithmetic function takes; 0: one or more.
 var arity = map[string]int{"ceil": 1, "floor": 1, "min": 0, "max": 0}
-
-// Parse reads an expression.
-func Parse(text string) (*Formula, error) {
-	if len(text) > maxLength {
-		return nil, fmt.Errorf("the formula has more than %d bytes", maxLength)
-	}
-	p := parser{rest: text}
-	root, err := p.sum(0)
-	if p.space(); err == nil && p.rest != "" {
-		err = fmt.Errorf("expected an operator or the end")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the formula %q: at %q: %w", text, p.rest, err)
-	}
-	return &Formula{root}, nil
-}

@@ -7,6 +7,22 @@ import (
 	"strings"
 )
 
+// Parse reads an expression.
+func Parse(text string) (*Formula, error) {
+	if len(text) > maxLength {
+		return nil, fmt.Errorf("the formula has more than %d bytes", maxLength)
+	}
+	p := parser{rest: text}
+	root, err := p.sum(0)
+	if p.space(); err == nil && p.rest != "" {
+		err = fmt.Errorf("expected an operator or the end")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the formula %q: at %q: %w", text, p.rest, err)
+	}
+	return &Formula{root}, nil
+}
+
 // parser reads an expression by recursive descent: a sum of products of terms.
 type parser struct{ rest string }
 

@@ -3,9 +3,36 @@ package tripotest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 )
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	var body map[string]any
+	d := json.NewDecoder(r.Body)
+	d.UseNumber()
+	if err := d.Decode(&body); err != nil {
+		refuse(w, http.StatusBadRequest, 1003)
+		return
+	}
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if code := s.check(body); code != 0 {
+		refuse(w, http.StatusBadRequest, code)
+		return
+	}
+	if running := slices.DeleteFunc(slices.Clone(s.All), (*Task).over); len(running) >= mostAtOnce {
+		refuse(w, http.StatusTooManyRequests, 2000)
+		return
+	}
+	task := &Task{ID: uuid.NewString(), Type: body["type"].(string), Status: "queued", Queue: len(s.All), Body: body, Output: map[string]any{}, Credits: 25}
+	s.All = append(s.All, task)
+	s.wake()
+	good(w, map[string]any{"task_id": task.ID})
+}
 
 // kind is what a task of a type takes.
 type kind struct {

@@ -3,11 +3,9 @@
 package tripotest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -106,30 +104,6 @@ func refuse(w http.ResponseWriter, status, code int) {
 
 func good(w http.ResponseWriter, data any) {
 	upstreamtest.WriteJSON(w, http.StatusOK, map[string]any{"code": 0, "data": data})
-}
-
-func (s *Server) create(w http.ResponseWriter, r *http.Request) {
-	var body map[string]any
-	d := json.NewDecoder(r.Body)
-	d.UseNumber()
-	if err := d.Decode(&body); err != nil {
-		refuse(w, http.StatusBadRequest, 1003)
-		return
-	}
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if code := s.check(body); code != 0 {
-		refuse(w, http.StatusBadRequest, code)
-		return
-	}
-	if running := slices.DeleteFunc(slices.Clone(s.All), (*Task).over); len(running) >= mostAtOnce {
-		refuse(w, http.StatusTooManyRequests, 2000)
-		return
-	}
-	task := &Task{ID: uuid.NewString(), Type: body["type"].(string), Status: "queued", Queue: len(s.All), Body: body, Output: map[string]any{}, Credits: 25}
-	s.All = append(s.All, task)
-	s.wake()
-	good(w, map[string]any{"task_id": task.ID})
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,15 @@ import (
 	"time"
 )
 
+// platform is where a third of the commands goes.
+type platform interface {
+	name() string
+	// send gives the n-th command.
+	send(n int) error
+	// waits gives how long the answers took, once all are there, and what was doubled or lost.
+	waits(ctx context.Context) ([]time.Duration, error)
+}
+
 // bare is a server that answers at once, asked at the pace of a platform while the load goes on: what it takes is
 // the machine's share of everybody's waiting.
 type bare struct {

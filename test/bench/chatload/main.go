@@ -57,15 +57,6 @@ func run(ctx context.Context, rate, seconds int, limit time.Duration, out io.Wri
 	return err
 }
 
-// platform is where a third of the commands goes.
-type platform interface {
-	name() string
-	// send gives the n-th command.
-	send(n int) error
-	// waits gives how long the answers took, once all are there, and what was doubled or lost.
-	waits(ctx context.Context) ([]time.Duration, error)
-}
-
 func measure(ctx context.Context, b *testing.B, dir string, each int, pause, limit time.Duration, out io.Writer) (err error) {
 	h, err := startHouse(ctx, b, dir, each)
 	if err != nil {

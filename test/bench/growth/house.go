@@ -25,6 +25,14 @@ import (
 	"github.com/signalbox/signalbox/runs/runstest"
 )
 
+type options struct {
+	history, short, people, tools int
+	clients, rounds               int
+	time                          time.Duration
+	plans                         bool
+	dir, program                  string
+}
+
 const service = "bench"
 
 // house is a database with a history, and the service that works on it.

@@ -35,14 +35,6 @@ func main() {
 	}
 }
 
-type options struct {
-	history, short, people, tools int
-	clients, rounds               int
-	time                          time.Duration
-	plans                         bool
-	dir, program                  string
-}
-
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("growth", flag.ContinueOnError)
 	flags.IntVar(&o.history, "history", 1_000_000, "runs of the long history")

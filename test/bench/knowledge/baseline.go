@@ -51,3 +51,9 @@ func (b baseline) find(ctx context.Context, text string) error {
 		WHERE words @@ asked ORDER BY ts_rank(words, asked) DESC LIMIT 10`, text)
 	return err
 }
+
+func took(do func() error) (time.Duration, error) {
+	began := time.Now()
+	err := do()
+	return time.Since(began), err
+}

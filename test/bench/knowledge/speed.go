@@ -122,12 +122,6 @@ func measure(ctx context.Context, pool *pgxpool.Pool, dir string, files fstest.M
 	return f, h.empty(ctx)
 }
 
-func took(do func() error) (time.Duration, error) {
-	began := time.Now()
-	err := do()
-	return time.Since(began), err
-}
-
 // each asks all questions, and gives how long each took.
 func each(ctx context.Context, pool *pgxpool.Pool, questions []string, find func(text string) error) (t times, err error) {
 	rate, err := meter.Measure(ctx, pool, func() (int64, time.Duration, error) {

@@ -114,6 +114,41 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	return report(o, rounds, out)
 }
 
+// measure starts a house of n processes and loads it, first as fast as it can, then at an even pace.
+func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
+	h, err := b.open(ctx, n)
+	defer func() { err = errors.Join(err, h.close()) }()
+	if err != nil {
+		return m, err
+	}
+	if _, _, err := h.load(ctx, len(h.keys), warmUp); err != nil { // fills caches
+		return m, err
+	}
+	if m.idle, err = h.idle(ctx); err != nil {
+		return m, err
+	}
+	before, server, err := h.cpu(ctx)
+	if err != nil {
+		return m, err
+	}
+	runs, took, err := h.load(ctx, len(h.keys), b.time)
+	if err != nil {
+		return m, err
+	}
+	after, serverAfter, err := h.cpu(ctx)
+	if err != nil {
+		return m, err
+	}
+	done := time.Duration(max(runs, 1))
+	m.perSecond, m.cpu, m.server = float64(runs)/took.Seconds(), (after-before)/done, (serverAfter-server)/done
+	waits, err := h.wait(ctx, b.pace, b.time)
+	if err != nil {
+		return m, err
+	}
+	m.half, m.most = waits[len(waits)/2], waits[len(waits)*95/100]
+	return m, nil
+}
+
 // instant is a service that is done with what it is asked for when it answers.
 const instant = `
 tool:

@@ -31,12 +31,6 @@ func main() {
 	}
 }
 
-// way is one way to make the call.
-type way struct {
-	name string
-	call func(context.Context) error
-}
-
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("remotecall", flag.ContinueOnError)
 	calls := flags.Int("calls", 3000, "calls of each way in a round")

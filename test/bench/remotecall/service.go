@@ -19,6 +19,12 @@ import (
 	"github.com/signalbox/signalbox/registry/registrytest"
 )
 
+// way is one way to make the call.
+type way struct {
+	name string
+	call func(context.Context) error
+}
+
 // answer is what the service says to everything.
 const answer = `{"state": "done", "text": "A red bicycle leans against a wall in the evening sun.", "credits": 2}`
 

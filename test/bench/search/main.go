@@ -77,16 +77,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return measure(out, tools, requests)
 }
 
-// request is one line of requests.json.
-type request struct {
-	ID          string               `json:"id"`
-	Language    string               `json:"lang"`
-	Text        string               `json:"text"`
-	Attachments []registry.InputType `json:"attachments"`
-	Steps       [][]string           `json:"steps"`
-	Tempting    []string             `json:"tempting"`
-}
-
 // half is the part of the data that a request belongs to.
 func (r request) half() string {
 	number, err := strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '-')+1:])

@@ -11,6 +11,16 @@ import (
 	"github.com/signalbox/signalbox/registry/catalog"
 )
 
+// request is one line of requests.json.
+type request struct {
+	ID          string               `json:"id"`
+	Language    string               `json:"lang"`
+	Text        string               `json:"text"`
+	Attachments []registry.InputType `json:"attachments"`
+	Steps       [][]string           `json:"steps"`
+	Tempting    []string             `json:"tempting"`
+}
+
 // answer is what a search found for a request.
 type answer struct {
 	request

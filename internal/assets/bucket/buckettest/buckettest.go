@@ -22,16 +22,6 @@ import (
 	"time"
 )
 
-// What the store knows, and who may use it.
-const (
-	Bucket          = "house"
-	Region          = "eu-test-1"
-	AccessKeyID     = "AKHOUSE"
-	SecretAccessKey = "secret/of+the=house"
-	// SmallestPart is what a part has at least, but for the last, as in S3.
-	SmallestPart = 5 << 20
-)
-
 // Store is an object store with one bucket. Make it with New.
 type Store struct {
 	URL *url.URL

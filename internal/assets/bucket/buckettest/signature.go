@@ -14,6 +14,16 @@ import (
 	"time"
 )
 
+// What the store knows, and who may use it.
+const (
+	Bucket          = "house"
+	Region          = "eu-test-1"
+	AccessKeyID     = "AKHOUSE"
+	SecretAccessKey = "secret/of+the=house"
+	// SmallestPart is what a part has at least, but for the last, as in S3.
+	SmallestPart = 5 << 20
+)
+
 const (
 	algorithm  = "AWS4-HMAC-SHA256"
 	stamp      = "20060102T150405Z"

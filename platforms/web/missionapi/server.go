@@ -1,0 +1,84 @@
+package missionapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/signalbox/signalbox/missions"
+	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/runs"
+	"github.com/signalbox/signalbox/users"
+)
+
+// Missions is missions.Service.
+type Missions interface {
+	Plan(ctx context.Context, accountID, key string, d missions.Draft) (missions.Mission, error)
+	Confirm(ctx context.Context, missionID, accountID, hash string) (missions.Mission, error)
+	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
+	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
+	List(ctx context.Context, accountID, before string) ([]missions.Mission, error)
+	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
+	DeleteChain(ctx context.Context, chainID, accountID string) error
+	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
+	Chains(ctx context.Context, accountID string) ([]missions.Chain, error)
+}
+
+// Config wires a Handler; all but Logger are required.
+type Config struct {
+	Missions Missions
+	Registry *catalog.Registry
+	Files    request.Reader // has what inputs name there before a mission is shown
+	// Caller is who sent the request of ctx.
+	Caller func(ctx context.Context) (users.Account, bool)
+	// Budget is what calls of that request draw on: that of its key.
+	Budget func(ctx context.Context) runs.Budget
+	Logger *slog.Logger
+}
+
+type server struct{ Config }
+
+type handler func(w http.ResponseWriter, r *http.Request, a users.Account) error
+
+// answer finds the caller, and says what went wrong.
+func (s server) answer(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		account, ok := s.Caller(r.Context())
+		var err error = door.ErrSignedOut
+		if ok {
+			err = h(w, r, account)
+		}
+		if errors.Is(err, missions.ErrNotFound) {
+			err = problem.ErrNothingThere
+		}
+		if err != nil && r.Context().Err() == nil {
+			problem.Fail(w, r, s.Logger, err)
+		}
+	}
+}
+
+// maxBody bounds a request, in bytes.
+const maxBody = 1 << 20
+
+// read takes one JSON value with known members only. Numbers stay exact.
+func read(w http.ResponseWriter, r *http.Request, into any, example string) error {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return door.TooLargeOr(err, "the body can't be read")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return registry.Errorf(registry.CodeInvalidInput, "expected JSON such as %s: %s", example, door.JSONFault(err))
+	}
+	return nil
+}
