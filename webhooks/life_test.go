@@ -148,7 +148,7 @@ func TestLife(t *testing.T) {
 	})
 	t.Run("W17 a run that nobody reports on times out, and its hold is released once", func(t *testing.T) {
 		t.Parallel()
-		l := newLife(t, time.Hour, 200*time.Millisecond)
+		l := newLife(t, time.Hour, 2*time.Second) // in which it is submitted on a busy machine, too
 		run := l.accept(t)
 		l.ends(t, run, runs.StatusTimedOut, billing.Dollar)
 		l.report(t, run, `{"status":"success"}`)

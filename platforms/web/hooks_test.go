@@ -23,7 +23,7 @@ import (
 func (h *house) withHooks() {
 	h.t.Helper()
 	outbox, err := webhooks.NewOutbox(webhooks.OutboxConfig{
-		Pool: h.pool, Key: []byte(strings.Repeat("k", 32)), Hooks: outbound.NewHooks([]string{"127.0.0.1"}, time.Second), Poll: 5 * time.Millisecond,
+		Pool: h.pool, Key: []byte(strings.Repeat("k", 32)), Hooks: outbound.NewHooks([]string{"127.0.0.1"}, time.Minute), Poll: 5 * time.Millisecond,
 		Data: func(ctx context.Context, id string) (json.RawMessage, error) {
 			run, err := h.runs.Get(ctx, id)
 			if err != nil {

@@ -58,7 +58,7 @@ func TestForgottenAtTheProvider(t *testing.T) {
 			t.Parallel()
 			tool := perSecond()
 			if c.status == runs.StatusTimedOut {
-				tool.TimeoutMs = 50
+				tool.TimeoutMs = enoughToSubmit
 			}
 			h := newHouse(t, nil, tool)
 			h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome { return &c.outcome }

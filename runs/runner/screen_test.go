@@ -102,7 +102,7 @@ func TestCheck(t *testing.T) {
 func TestCheckLosesNothing(t *testing.T) {
 	t.Parallel()
 	tool := perSecond()
-	tool.TimeoutMs = 200
+	tool.TimeoutMs = enoughToSubmit
 	c := &caller{usage: registry.Usage{RunTime: time.Second}}
 	looks, late := 0, false
 	h := newHouse(t, func(config *runs.Config) {
@@ -111,7 +111,7 @@ func TestCheckLosesNothing(t *testing.T) {
 			if looks++; looks == 1 {
 				return errors.New("the database is away")
 			}
-			clocktest.Until(t, "its time is over", func() bool { return time.Since(*run.StartedAt) > 500*time.Millisecond })
+			clocktest.Until(t, "its time is over", func() bool { return time.Since(*run.StartedAt) > (enoughToSubmit+300)*time.Millisecond })
 			late = true
 			return ctx.Err()
 		}

@@ -72,7 +72,7 @@ func TestStopWhileBegun(t *testing.T) {
 	t.Run("a timeout", func(t *testing.T) {
 		t.Parallel()
 		tool := perSecond()
-		tool.TimeoutMs = 50
+		tool.TimeoutMs = enoughToSubmit
 		h := newHouse(t, nil, tool)
 		goOn := h.held(t)
 		h.start(t)

@@ -26,16 +26,17 @@ import (
 func TestStripeAway(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer http.HandlerFunc
-		logged string
+		answer   http.HandlerFunc
+		patience time.Duration
+		logged   string
 	}{
 		"it is silent": {func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice who gives up
 			<-r.Context().Done()
-		}, "deadline exceeded"},
+		}, 100 * time.Millisecond, "deadline exceeded"},
 		"the key is wrong": {func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided: sk_test_****7dc"}}`, http.StatusUnauthorized)
-		}, "it answered 401: Invalid API Key provided"},
+		}, time.Minute, "it answered 401: Invalid API Key provided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +44,7 @@ func TestStripeAway(t *testing.T) {
 			t.Cleanup(server.Close)
 			till := paymentstest.New(t)
 			s, log := sellerAt(t, till, server.URL)
-			s.patience = 100 * time.Millisecond
+			s.patience = tc.patience
 			address, err := s.Checkout(t.Context(), till.User(t), web.Platform, "en", words.Offer{Product: "small", Currency: "USD"})
 			if !errors.Is(err, payments.ErrAway) || words.BuyingProblem(err) != "pay.away" || address != "" {
 				t.Errorf("the address is %q, %v", address, err)

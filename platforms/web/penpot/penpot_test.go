@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,7 +24,6 @@ import (
 func newServer(t *testing.T) (*Hub, string) {
 	t.Helper()
 	hub := NewHub()
-	hub.wait = 300 * time.Millisecond
 	server := httptest.NewServer(Handler(Config{Hub: hub, Pair: func(_ *http.Request, code string) (Pairing, error) {
 		if code != "good" {
 			return Pairing{}, errors.New("no such code")
@@ -135,6 +135,7 @@ func TestHub(t *testing.T) {
 	})
 	t.Run("E138 no answer in time is a failure", func(t *testing.T) {
 		hub, url := newServer(t)
+		hub.wait = 300 * time.Millisecond
 		plugin(t, hub, url, func(map[string]any) []map[string]any { return nil })
 		if _, err := hub.Ask(t.Context(), "ann", "GET_USER_DATA", nil); code(err) != registry.CodeTimeout {
 			t.Errorf("got %v", err)
@@ -188,7 +189,6 @@ func TestHub(t *testing.T) {
 	})
 	t.Run("a connection that is cut ends what waits, and another takes its place", func(t *testing.T) {
 		hub, url := newServer(t)
-		hub.wait = 10 * time.Second
 		var conn *websocket.Conn
 		conn = plugin(t, hub, url, func(map[string]any) []map[string]any { conn.CloseNow(); return nil })
 		if _, err := hub.Ask(t.Context(), "ann", "GET_USER_DATA", nil); code(err) != registry.CodeUnavailable {
@@ -211,10 +211,9 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Body.Close()
-		raw := make([]byte, 1<<16)
-		n, _ := r.Body.Read(raw)
-		if r.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(string(raw[:n]), want) {
-			t.Errorf("%s: %v, %s", name, r.Header, raw[:n])
+		raw, err := io.ReadAll(r.Body)
+		if err != nil || r.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(string(raw), want) {
+			t.Errorf("%s: %v, %s (%v)", name, r.Header, raw, err)
 		}
 	}
 	var manifest struct{ Permissions []string }
