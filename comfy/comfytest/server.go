@@ -5,6 +5,7 @@ package comfytest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -232,6 +233,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, call Call) {
 	}
 	if strings.HasPrefix(call.Path, "/view_metadata/") {
 		s.serveMetadata(w, r)
+		return
+	}
+	if folder, is := strings.CutPrefix(call.Path, "/models/"); is && len(s.models(folder)) > 0 {
+		if err := json.NewEncoder(w).Encode(s.models(folder)); err != nil {
+			s.t.Logf("comfytest: answering %s: %v", call.Path, err)
+		}
 		return
 	}
 	rec := httptest.NewRecorder()
