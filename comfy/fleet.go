@@ -35,6 +35,7 @@ const (
 	countInterval  = time.Second     // of counting what waits, while something does
 	waitPause      = 2 * time.Second // before another look for an engine
 	infoTimeout    = time.Minute
+	askAgainAfter  = 5 * time.Second // what an engine has is not asked again for a run that lacks something before
 )
 
 // FleetConfig configures a Fleet. The zero value works.
@@ -78,6 +79,7 @@ type Fleet struct {
 	paces     placement.Paces
 	waits     placement.Waits
 	triggers  loras.Triggers
+	wanted    wanted
 }
 
 // Engine is one server of a fleet.
@@ -111,7 +113,8 @@ type Engine struct {
 type knowledge struct {
 	info     *graph.ObjectInfo
 	infoHash string
-	infoAt   time.Time // zero: to be asked again
+	infoAt   time.Time               // zero: to be asked again
+	arrived  map[workflow.Model]bool // files for which it was asked again since they had come
 	stats    api.SystemStats
 	err      error // of the last probe; nil: up
 	checked  time.Time
@@ -234,7 +237,24 @@ func (f *Fleet) Declarations(tool string, need workflow.Requirements) loader.Dec
 			best, found = loader.Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
 	}
+	f.wanted.note(tool, need, best.Missing)
 	return best
+}
+
+// EngineLacks is what one engine lacks of what a tool takes.
+type EngineLacks struct {
+	Engine string
+	Lacks  []string // "the model x.safetensors", "the node KSampler" and the like; none: it can run it
+}
+
+// Lacks tells for each engine that has ever answered what it lacks to run a tool.
+func (f *Fleet) Lacks(tool string, need workflow.Requirements) (all []EngineLacks) {
+	for _, e := range f.engines {
+		if k := e.knowledge(); k.info != nil {
+			all = append(all, EngineLacks{Engine: e.Name, Lacks: append(e.lacks(k.info, need), e.tags.LacksTool(tool)...)})
+		}
+	}
+	return all
 }
 
 // LoraWords implements loader.Engines.
@@ -272,6 +292,9 @@ func (f *Fleet) Places() int {
 
 // errKept is in the chain of an error for a job whose engines are there for others.
 var errKept = errors.New("every engine that could run it is kept for others")
+
+// errLacking is in the chain of an error for a job that no engine has everything for.
+var errLacking = errors.New("no engine has everything that it takes")
 
 // able lists the engines that are up, have everything and take the run, but for those that refused, and those that withhold results where others do not. Where those are all, the first refusal
 // is the error.
@@ -313,7 +336,7 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 	case kept:
 		return nil, registry.Say(registry.CodeUnavailable, said.EngineKept).Because(errKept)
 	}
-	return nil, registry.SayText(registry.CodeUnavailable, needs.Lacking(f.Declarations("", j.Need).Missing))
+	return nil, registry.SayText(registry.CodeUnavailable, needs.Lacking(f.Declarations("", j.Need).Missing)).Because(errLacking)
 }
 
 // servers are the engines that can be asked for what they have and do.

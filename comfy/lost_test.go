@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -103,6 +105,31 @@ func TestWhereACallWent(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// An engine that takes the connection and never agrees on the encryption is down, and has been sent nothing.
+func TestAnEngineWhoseHandshakeNeverEnds(t *testing.T) {
+	t.Parallel()
+	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	transport := api.NewTransport()
+	if limit := transport.TLSHandshakeTimeout; limit <= 0 || limit > 10*time.Second {
+		t.Errorf("it is waited for for %s", limit)
+	}
+	transport.TLSHandshakeTimeout = 50 * time.Millisecond
+	address := &url.URL{Scheme: "https", Host: silent.Addr().String()}
+	client := &http.Client{Transport: transport}
+	if _, err := api.New(address, client).Submit(t.Context(), nil, api.SubmitOptions{PromptID: "x"}); !errors.Is(err, api.ErrUnreached) {
+		t.Errorf("got %v; expected that nothing was sent", err)
+	}
+	f := comfy.NewFleet([]*url.URL{address}, comfy.FleetConfig{HTTPClient: client})
+	f.Refresh(t.Context())
+	if s := f.Status()[0]; s.Up || !strings.Contains(s.Error, "handshake") || strings.Contains(s.Error, "\n") {
+		t.Errorf("the operator is told %+v", s)
+	}
 }
 
 // slow is a network on which every answer takes 8 s of a time that does not pass: a request whose context ends before fails.

@@ -51,6 +51,10 @@ type offer struct {
 // registry.ErrNoPlace.
 func (f *Fleet) reserve(ctx context.Context, j placement.Job, promptID string, refused map[*Engine]error) (place, error) {
 	able, err := f.able(j, refused)
+	if errors.Is(err, errLacking) {
+		f.askAgain(ctx)
+		able, err = f.able(j, refused)
+	}
 	if err != nil {
 		return place{}, f.orWake(j, err)
 	}

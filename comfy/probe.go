@@ -83,7 +83,7 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	if e.endpoint != nil {
 		idle = e.endpoint.probe(ctx, &next)
 	} else {
-		askServer(ctx, e.Client, before, &next)
+		f.askServer(ctx, e.Client, before, &next)
 	}
 	if ctx.Err() != nil {
 		return false
@@ -112,10 +112,13 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	return before.checked.IsZero() || (before.err == nil) != (next.err == nil) || before.infoHash != next.infoHash
 }
 
-// askServer asks how a server is and, when it is time or it may have been restarted, what it has.
-func askServer(ctx context.Context, c *api.Client, before knowledge, next *knowledge) {
+// askServer asks how a server is and, when it is time, it may have been restarted, or a model has come that tools wait for, what it has.
+func (f *Fleet) askServer(ctx context.Context, c *api.Client, before knowledge, next *knowledge) {
 	stats, fresh, err := probeStats(ctx, c)
 	stale := fresh || !before.up() || stats.Version != before.stats.Version || next.checked.Sub(before.infoAt) >= infoInterval
+	if err == nil && !stale {
+		next.arrived, stale = f.wanted.arrivedAt(ctx, c, before)
+	}
 	if next.err = err; err == nil {
 		next.stats = stats
 	}
@@ -169,6 +172,17 @@ func (f *Fleet) lookAgain(ctx context.Context, e *Engine, readAt time.Time) {
 	if !fresh && f.probe(ctx, e) && f.cfg.OnChange != nil {
 		f.cfg.OnChange()
 	}
+}
+
+// askAgain reads the declarations of all servers that are up, but for those that were read in the last seconds.
+func (f *Fleet) askAgain(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, e := range f.servers() {
+		if k := e.knowledge(); k.up() && f.cfg.Now().Sub(k.infoAt) >= askAgainAfter {
+			wg.Go(func() { f.lookAgain(ctx, e, k.infoAt) })
+		}
+	}
+	wg.Wait()
 }
 
 func (f *Fleet) logTransition(e *Engine, before, next knowledge) {

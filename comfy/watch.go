@@ -132,6 +132,7 @@ func (w *watcher) listen(ctx context.Context) {
 			return
 		}
 		w.engine.mu.Lock()
+		w.engine.known.infoAt = time.Time{} // it may have been restarted, with other nodes; the next probe asks
 		if w.heard {
 			failures = 0
 		}

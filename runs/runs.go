@@ -255,6 +255,7 @@ const (
 	NoticeWaking  Notice = "waking"  // nothing was sent: an engine that could run it sleeps, and is being woken
 	NoticeMoved   Notice = "moved"   // it waited on an engine that is gone, and goes to another one
 	NoticeAnew    Notice = "anew"    // it had begun there, and begins anew
+	NoticeLost    Notice = "lost"    // who had it does not know it any more, and it begins anew
 	NoticeSilent  Notice = "silent"  // who has it, or its result, does not answer, and is waited for
 )
 

@@ -37,6 +37,19 @@ func (c *Client) ModelMetadata(ctx context.Context, folder, name string) (Metada
 	return meta, nil
 }
 
+// Models lists the files of a folder of models, such as checkpoints.
+func (c *Client) Models(ctx context.Context, folder string) (files []string, err error) {
+	res, err := c.get(ctx, "/models/"+url.PathEscape(folder), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if err := DecodeJSON(res.Body, MaxJSON, &files); err != nil {
+		return nil, fmt.Errorf("reading the models of %.80q: %w", folder, err)
+	}
+	return files, nil
+}
+
 // Text is the text under a name, or "".
 func (m Metadata) Text(name string) string {
 	var text string

@@ -5,6 +5,7 @@ package comfytest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -52,7 +53,8 @@ type Server struct {
 	opts    Options
 	version string // reported instead of the engine's
 	engine  *cpu.Engine
-	life    context.CancelFunc // ends with the engine's process
+	alive   context.Context    // of the engine's process
+	life    context.CancelFunc // ends it
 	skew    time.Duration      // the engine's clock is this much ahead
 	calls   []Call
 	runs    map[string]int         // prompts accepted, by id
@@ -100,7 +102,14 @@ func (s *Server) start() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.engine, s.life = engine, end
+	s.engine, s.alive, s.life = engine, life, end
+}
+
+// process is the one that answers, and the context that ends with it.
+func (s *Server) process() (*cpu.Engine, context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.engine, s.alive
 }
 
 func (s *Server) current() *cpu.Engine {
@@ -235,9 +244,18 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, call Call) {
 		s.serveMetadata(w, r)
 		return
 	}
+	if folder, is := strings.CutPrefix(call.Path, "/models/"); is && len(s.models(folder)) > 0 {
+		if err := json.NewEncoder(w).Encode(s.models(folder)); err != nil {
+			s.t.Logf("comfytest: answering %s: %v", call.Path, err)
+		}
+		return
+	}
+	engine, life := s.process()
 	rec := httptest.NewRecorder()
-	engine := s.current()
 	engine.ServeHTTP(rec, r)
+	if life.Err() != nil { // a process that is killed answers nothing, and shows nobody how its runs ended by that
+		panic(http.ErrAbortHandler)
+	}
 	s.judge(call, rec, engine)
 	body := rec.Body.Bytes()
 	if call.Is("GET /system_stats") {

@@ -29,20 +29,43 @@ func Missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 	if len(need.Models) == 0 || len(classes) == 0 && len(lacks) > 0 {
 		return lacks // the models of classes that are not there can't be judged
 	}
-	files := make([]file, len(need.Models))
-	for i, m := range need.Models {
-		files[i].name = slashed(m.Name)
-	}
-	closed := true
-	for _, c := range classes {
-		closed = lookUp(files, c.Inputs) && closed
-	}
-	for i, m := range need.Models {
-		if closed && !files[i].offered {
-			lacks = append(lacks, "the model "+m.Name)
-		}
+	for _, m := range notOffered(classes, need.Models) {
+		lacks = append(lacks, "the model "+m.Name)
 	}
 	return lacks
+}
+
+// MissingModels are the models among what Missing names.
+func MissingModels(info *graph.ObjectInfo, need workflow.Requirements) []workflow.Model {
+	var classes []*graph.ClassInfo
+	for _, name := range need.Classes {
+		if c, ok := info.Class(name); ok && len(c.Inputs) > 0 {
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) == 0 {
+		return nil
+	}
+	return notOffered(classes, need.Models)
+}
+
+// notOffered are the models that none of the classes offers, where all of them list what they take.
+func notOffered(classes []*graph.ClassInfo, models []workflow.Model) (missing []workflow.Model) {
+	files := make([]file, len(models))
+	for i, m := range models {
+		files[i].name = slashed(m.Name)
+	}
+	for _, c := range classes {
+		if !lookUp(files, c.Inputs) {
+			return nil
+		}
+	}
+	for i, m := range models {
+		if !files[i].offered {
+			missing = append(missing, m)
+		}
+	}
+	return missing
 }
 
 // Returns is what an endpoint lacks for results that are no pictures.
@@ -124,6 +147,9 @@ func lookUp(files []file, inputs []graph.InputSpec) (closed bool) {
 
 // slashed makes a path of a Windows server comparable with one of another.
 func slashed(s string) string { return strings.ReplaceAll(s, "\\", "/") }
+
+// SameFile tells whether two names are those of one file, whatever the separators of the server's system.
+func SameFile(a, b string) bool { return slashed(a) == slashed(b) }
 
 // Spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
 // separators of its own system.

@@ -16,8 +16,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -38,6 +40,9 @@ const (
 
 // ErrUnconfirmed is in the chain of an error after which nobody knows whether a call was carried out.
 var ErrUnconfirmed = errors.New("the service did not confirm the call")
+
+// errHandshake is in the chain of an error of a connection whose encryption was not agreed on.
+var errHandshake = errors.New("no encrypted connection came about")
 
 // Config describes a service and the account at it. BaseURL is required.
 type Config struct {
@@ -249,11 +254,18 @@ func (e *troubleError) Unwrap() error { return e.error }
 func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 	limited, cancel := context.WithTimeout(ctx, c.patience(r))
 	defer cancel()
+	var shaking, connected atomic.Bool // the encryption was begun; a connection was had
+	limited = httptrace.WithClientTrace(limited, &httptrace.ClientTrace{
+		TLSHandshakeStart: func() { shaking.Store(true) }, GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})
 	req, err := c.build(limited, r)
 	if err != nil {
 		return Response{}, err
 	}
 	res, err := c.cfg.HTTP.Do(req)
+	if err != nil && shaking.Load() && !connected.Load() {
+		err = fmt.Errorf("%w: %w", errHandshake, err)
+	}
 	if err != nil {
 		return Response{}, c.broken(ctx, r, err)
 	}
@@ -354,7 +366,7 @@ func (c *Client) broken(ctx context.Context, r Request, err error) error {
 	}
 	var network *net.OpError
 	switch {
-	case errors.As(err, &network) && network.Op == "dial": // nothing was sent
+	case errors.As(err, &network) && network.Op == "dial", errors.Is(err, errHandshake): // nothing was sent
 	case !r.repeatable():
 		failure = c.unconfirmed(failure.Cause)
 	case errors.Is(err, context.DeadlineExceeded):

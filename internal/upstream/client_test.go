@@ -385,3 +385,27 @@ func TestFiles(t *testing.T) {
 		t.Error("an address inside was fetched without the operator's leave")
 	}
 }
+
+// A service that takes the connection and never agrees on the encryption has been sent nothing.
+func TestAHandshakeThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if limit := transport.TLSHandshakeTimeout; limit <= 0 || limit > 10*time.Second {
+		t.Errorf("it is waited for for %s", limit)
+	}
+	transport.TLSHandshakeTimeout = 50 * time.Millisecond
+	c, err := upstream.New(upstream.Config{Name: "Mute", BaseURL: "https://" + silent.Addr().String(), HTTP: &http.Client{Transport: transport}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Post(t.Context(), "/run", map[string]any{"prompt": "a cat"}, nil)
+	failure := registry.AsError(err)
+	if failure == nil || failure.Code != registry.CodeUnavailable || !failure.Retryable || errors.Is(err, upstream.ErrUnconfirmed) || strings.Contains(failure.Message, "\n") {
+		t.Errorf("got %v; expected that it can be sent again", err)
+	}
+}

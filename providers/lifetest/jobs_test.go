@@ -239,6 +239,25 @@ func (s *subject) begin(t *testing.T) *job {
 	return j
 }
 
+// forgetsAgain has the service lose the job that it gets in place of the one that it has forgotten. It gets none where the lost one had begun and
+// the tool must not be repeated, and no third one.
+func (j *job) forgetsAgain(t *testing.T) {
+	t.Helper()
+	var now runs.Run
+	clocktest.Until(t, "it ends", func() bool {
+		jobs := j.jobs.Jobs()
+		if len(jobs) > j.before {
+			j.jobs.Forget(jobs[len(jobs)-1])
+		}
+		var err error
+		now, err = j.runs.Get(t.Context(), j.run.ID)
+		return err == nil && now.Status.Final()
+	})
+	if now.Attempt > 2 || (now.Attempt == 2) != (now.Notice == runs.NoticeLost) {
+		t.Errorf("attempt %d, and the owner was told %q", now.Attempt, now.Notice)
+	}
+}
+
 // report is the webhook about the job as it stands.
 func (j *job) report(t *testing.T) upstreamtest.Report {
 	t.Helper()

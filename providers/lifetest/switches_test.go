@@ -235,6 +235,12 @@ func TestAnswers(t *testing.T) {
 				s.jobs.Finish(j.id)
 				j.ends(t, "", s.price)
 			})
+			t.Run("a job that the service forgets fails, or is begun once more and told of, and costs nothing", func(t *testing.T) {
+				j := s.begin(t)
+				s.jobs.Forget(j.id)
+				j.forgetsAgain(t)
+				j.house.ends(t, j.run, registry.CodeLost, 0)
+			})
 			t.Run("W15 a word that nobody knows is no end", func(t *testing.T) {
 				j := s.begin(t)
 				states, stop := s.runs.Subscribe(j.run.ID)

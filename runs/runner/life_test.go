@@ -204,6 +204,17 @@ func TestRetries(t *testing.T) {
 			t.Errorf("got %s, %+v after %v", run.Status, run.Error, h.provider.Handles())
 		}
 	})
+	t.Run("a service that loses a run again and again is paid for two of them", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome { return &runstest.Outcome{Forget: true} }
+		h.start(t)
+		run := h.ends(t, h.accept(t, sing(h.user(t, billing.Dollar))).ID)
+		if run.Status != runs.StatusFailed || run.Error.Code != string(registry.CodeLost) || len(h.provider.Handles()) != 2 || run.Notice != runs.NoticeLost {
+			t.Errorf("got %s, %+v, %q after %v", run.Status, run.Error, run.Notice, h.provider.Handles())
+		}
+		h.free(t, run, billing.ReasonFailed)
+	})
 	t.Run("what will not pass is not tried again", func(t *testing.T) {
 		t.Parallel()
 		tool := perSecond()

@@ -23,7 +23,8 @@ var (
 
 const (
 	submitTries   = 3  // of a submission that failed for a passing reason
-	lostTries     = 20 // of a run that its provider lost: it is our or its restarts that it fell to, not the run's fault
+	engineLosses  = 20 // attempts of a run that engines lost: it is our or their restarts that it fell to, not the run's fault
+	serviceLosses = 2  // and of one that a service lost: each of them may have to be paid there
 	lateStart     = 300 * time.Millisecond
 	maxProviderID = 1000        // bytes of a provider's id of a run
 	writeEvery    = time.Second // progress goes to the database no more often than this
@@ -316,9 +317,23 @@ func (w *step) mayRetry(failure *registry.Error) bool {
 		if w.r.Where() == nil || w.begun() && !w.r.Tool.Repeatable() {
 			return false
 		}
-		return w.r.Attempt < max(lostTries, w.attemptsAllowed())
+		return w.r.Attempt < max(w.attemptsLost(), w.attemptsAllowed())
 	}
 	return failure.Retryable && w.r.Attempt < w.attemptsAllowed() && !w.endsWithin(failure.RetryAfter)
+}
+
+// attemptsLost is the number of attempts of a run that its provider keeps losing.
+func (w *step) attemptsLost() int {
+	if w.onEngines() {
+		return engineLosses
+	}
+	return serviceLosses
+}
+
+// onEngines tells whether the run is done by machines that take only so many at a time, and not by a service.
+func (w *step) onEngines() bool {
+	_, places := runs.Extra[registry.Placer](w.s.Config.Providers[w.r.Tool.Service])
+	return places
 }
 
 // endsWithin tells whether the run's time is over before a provider wants to be asked again: nobody waits for that, with money held.
@@ -349,6 +364,9 @@ func (w *step) nextAttempt(ctx context.Context, failure *registry.Error) error {
 		return err
 	}
 	w.s.stopper.forgetAtProvider(ctx, w.r.ID, w.r.Tool.Service, w.r.Ticket)
+	if failure.Code == registry.CodeLost {
+		w.r.Notice = runs.NoticeLost
+	}
 	w.begin()
 	return w.write(ctx)
 }

@@ -23,15 +23,16 @@ const (
 // watching is the watch over one submitted run.
 type watching struct {
 	*step
-	provider registry.Submitter
-	ticket   registry.Ticket
-	reports  chan registry.Progress // from the provider's stream
-	broken   chan error             // the stream ended
-	streams  bool
-	interval time.Duration
-	lost     int // polls in a row that found nothing
-	failed   int // polls in a row that failed
-	silent   int // polls in a row that were not answered
+	provider  registry.Submitter
+	ticket    registry.Ticket
+	reports   chan registry.Progress // from the provider's stream
+	broken    chan error             // the stream ended
+	streams   bool
+	interval  time.Duration
+	lost      int // polls in a row that found nothing
+	lostSince time.Time
+	failed    int // polls in a row that failed
+	silent    int // polls in a row that were not answered
 }
 
 // watch follows a submitted run to its end: by the provider's stream where it has one, with a poll now and
@@ -108,7 +109,7 @@ func (v *watching) stream(ctx context.Context) {
 // next is the time until something must be done unasked: a poll, or writing down progress.
 func (v *watching) next() time.Duration {
 	wait := v.interval
-	if v.streams && v.silent == 0 {
+	if v.streams && v.silent == 0 && v.lost == 0 {
 		wait = max(wait, pollBeside)
 	}
 	if v.dirty {
@@ -158,10 +159,7 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	case failure.Code == registry.CodeGone:
 		return nil, err, true
 	case failure.Code == registry.CodeLost:
-		// Between two places a run can be in neither for a moment: only twice is lost.
-		v.lost++
-		v.interval = v.s.Config.PollMin
-		return nil, err, v.lost >= 2
+		return nil, err, v.isLost()
 	case asking.Err() != nil, failure.Retryable, failure.Code == registry.CodeUnavailable, failure.Code == registry.CodeTimeout, failure.Code == registry.CodeRateLimited:
 		v.interval = max(v.interval, failure.RetryAfter)
 		v.log().DebugContext(ctx, "polling failed", "error", err)
@@ -172,6 +170,16 @@ func (v *watching) poll(ctx context.Context) (result *registry.Result, err error
 	v.log().WarnContext(ctx, "polling failed", "error", err)
 	v.left = v.failed >= pollFailures || failure.Code == registry.CodeUnauthorized || failure.Code == registry.CodeRefused
 	return nil, err, v.left
+}
+
+// isLost counts a poll that found nothing, and tells whether that is believed. An engine has a run in neither of two places for a moment: only
+// twice is lost. A service may know a job that it has just taken on some of its machines only, and takes money for another one: it is asked for
+// as long as lies between two polls at most.
+func (v *watching) isLost() bool {
+	if v.lost++; v.lost == 1 {
+		v.lostSince, v.interval = v.s.Config.Now(), v.s.Config.PollMin
+	}
+	return v.lost >= 2 && (v.onEngines() || v.s.Config.Now().Sub(v.lostSince) >= v.s.Config.PollMax)
 }
 
 // unanswered counts a poll that was not answered, and tells the person of several, or of one that took all its time.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -21,6 +22,8 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/loader"
+	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
@@ -29,6 +32,7 @@ import (
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
+	"github.com/signalbox/signalbox/workflows"
 )
 
 // Config is what is looked at: the settings of the same names, checked.
@@ -230,6 +234,50 @@ func checkEngines(ctx context.Context, c Config) []finding {
 			f.saw, f.advice = s.Name+": "+s.Error, "start ComfyUI there, or correct COMFYUI_URLS or COMFYUI_SERVERLESS_FILE"
 		}
 		out = append(out, f)
+	}
+	return append(out, checkWorkflows(ctx, c, fleet)...)
+}
+
+// checkWorkflows tells which engines can't run which workflows, and what they lack. Of the bundled ones nobody needs all.
+func checkWorkflows(ctx context.Context, c Config, fleet *comfy.Fleet) []finding {
+	own, _ := filepath.Glob(filepath.Join(c.WorkflowsDir, "*.json"))
+	source := fs.FS(workflows.FS)
+	if len(own) > 0 {
+		source = os.DirFS(c.WorkflowsDir)
+	}
+	flows := loader.New(loader.Config{Sources: []fs.FS{source}, Engines: fleet, Store: &media.Specs{}, Rate: "0"})
+	tools, _ := flows.Load(ctx) // checkFolders tells what can't be read
+	var out []finding
+	everywhere := 0
+	for _, t := range tools {
+		tpl, err := flows.ForTool(ctx, t)
+		if err != nil {
+			continue // the file itself is at fault, see signalbox inspect
+		}
+		var able, unable []string
+		for _, e := range fleet.Lacks(t.ToolID, tpl.Need) {
+			if len(e.Lacks) == 0 {
+				able = append(able, e.Engine)
+			} else {
+				unable = append(unable, e.Engine+" lacks "+needs.Enumerate(e.Lacks, 4))
+			}
+		}
+		f := finding{what: "workflow", ok: len(able) > 0 || len(own) == 0}
+		switch lacks := strings.Join(unable, "; "); {
+		case len(able)+len(unable) == 0: // no engine answers, which was told
+			return out
+		case len(unable) == 0:
+			everywhere++
+			continue
+		case len(able) == 0:
+			f.saw, f.advice = fmt.Sprintf("%s: nobody can run it: %s", t.ToolID, lacks), "put the files into the engine's models folder, or install the nodes there and restart it"
+		default:
+			f.saw = fmt.Sprintf("%s: only %s can run it: %s", t.ToolID, strings.Join(able, ", "), lacks)
+		}
+		out = append(out, f)
+	}
+	if everywhere > 0 {
+		out = append(out, finding{what: "workflows", ok: true, saw: fmt.Sprintf("%d can be run by every engine", everywhere)})
 	}
 	return out
 }

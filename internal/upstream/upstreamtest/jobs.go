@@ -15,6 +15,7 @@ type Jobs interface {
 	Expire(id string)    // it succeeded, and the address of its output has expired: 403
 	Uncounted(id string) // it succeeded, and what it cost is not said
 	Puzzle(id string)    // its status is a word that nobody knows
+	Forget(id string)    // it is not known any more
 
 	// Stopped reports whether the service was told to stop a job by its id, and did.
 	Stopped(id string) bool

@@ -1,6 +1,7 @@
 package upstreamtest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 )
@@ -59,4 +60,11 @@ func (k *Kept[J]) Change(id string, change func(*J)) {
 		return
 	}
 	change(job)
+}
+
+// Forget loses a job, as a service does that deletes what is old or was restarted: whoever asks for it hears that there is none.
+func (k *Kept[J]) Forget(id string) {
+	k.Mu.Lock()
+	defer k.Mu.Unlock()
+	k.All = slices.DeleteFunc(k.All, func(job *J) bool { return k.id(job) == id })
 }

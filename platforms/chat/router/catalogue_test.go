@@ -118,7 +118,7 @@ func saidKeys(t *testing.T) map[string]bool {
 	for _, stop := range []agent.Stop{agent.StopRounds, agent.StopCalls, agent.StopTokens, agent.StopDay} {
 		said["asked.bound."+string(stop)] = true
 	}
-	for _, notice := range []runs.Notice{runs.NoticeWaiting, runs.NoticeWaking, runs.NoticeMoved, runs.NoticeAnew, runs.NoticeSilent} {
+	for _, notice := range []runs.Notice{runs.NoticeWaiting, runs.NoticeWaking, runs.NoticeMoved, runs.NoticeAnew, runs.NoticeLost, runs.NoticeSilent} {
 		said["status.notice."+string(notice)] = true
 	}
 	for group, names := range map[string][]string{
