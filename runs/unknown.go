@@ -11,15 +11,24 @@ import (
 type UnknownToolError struct {
 	ToolID  string
 	Instead string // empty: nothing is known of the name
+	Near    string // the id of a tool that may have been meant; empty: none is called alike
 }
 
-// UnknownTool says that no tool has a name, and what is used instead: of a command, the id of the tool that chats call by it.
+// UnknownTool says that no tool has a name, and what is used instead: of a command, the id of the tool that chats call by it;
+// else which tool may have been meant.
 func UnknownTool(r *catalog.Registry, toolID string) error {
 	instead, known := r.Former(toolID)
-	if tool, is := r.Snapshot().ByCommand(toolID); is && !known && tool.ToolID != toolID && tool.ListedFor(registry.Everyone) {
+	now := r.Snapshot()
+	if tool, is := now.ByCommand(toolID); is && !known && tool.ToolID != toolID && tool.ListedFor(registry.Everyone) {
 		instead = tool.ToolID
 	}
-	return &UnknownToolError{toolID, instead}
+	unknown := &UnknownToolError{ToolID: toolID, Instead: instead}
+	if near := now.Suggest(toolID); instead == "" && len(near) > 0 {
+		if tool, is := now.ByCommand(near[0]); is {
+			unknown.Near = tool.ToolID
+		}
+	}
+	return unknown
 }
 
 // Error names both.

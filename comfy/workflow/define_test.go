@@ -85,6 +85,16 @@ func TestDefineUndeclared(t *testing.T) {
 		checkTool(t, d)
 		wantTargets(t, d, map[string]string{"prompt": "1.base_prompt", "negative_prompt": "4.text"})
 	})
+	t.Run("texts that go through nodes for hooks in pairs", func(t *testing.T) {
+		t.Parallel()
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "3", "negative_NEW", "CONDITIONING").Link(2, "2", 0, "3", "positive_NEW", "CONDITIONING").Link(3, "3", 0, "4", "positive", "CONDITIONING").Link(4, "3", 1, "4", "negative", "CONDITIONING").Link(5, "4", 0, "5", "images", "IMAGE")
+		b.Node("1", "CLIPTextEncode", `["worst quality"]`, "").Node("2", "CLIPTextEncode", `["a rock in a river"]`, "").Node("3", "PairConditioningSetProperties", `[1, "default"]`, "")
+		b.Node("4", "KSampler", `[777, "fixed", 28, 6, "euler", "normal", 1]`, "").Node("5", "SaveImage", `["x"]`, "")
+		d := define(t, b.String(), nil)
+		checkTool(t, d)
+		wantTargets(t, d, map[string]string{"prompt": "2.text", "negative_prompt": "1.text"})
+	})
 }
 
 func TestDefineNoProse(t *testing.T) {

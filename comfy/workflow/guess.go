@@ -136,14 +136,14 @@ func (t *tracer) up(r graph.Ref, negative bool, depth int) {
 		return
 	}
 	t.texts(n, negative)
-	pos, hasPos := linkOf(n, "positive")
-	neg, hasNeg := linkOf(n, "negative")
-	switch {
-	case hasPos && hasNeg && (negative || r.Slot == 1):
-		t.up(neg, negative, depth+1)
-		return
-	case hasPos:
-		t.up(pos, negative, depth+1)
+	pos, neg := pairLinks(n, "positive"), pairLinks(n, "negative")
+	if len(pos) > 0 && len(neg) > 0 && (negative || r.Slot == 1) {
+		pos = neg
+	}
+	for _, next := range pos {
+		t.up(next, negative, depth+1)
+	}
+	if len(pos) > 0 {
 		return
 	}
 	for _, in := range n.Inputs {
@@ -151,6 +151,17 @@ func (t *tracer) up(r graph.Ref, negative bool, depth int) {
 			t.up(next, negative, depth+1)
 		}
 	}
+}
+
+// pairLinks are the links of one side of a node that takes texts in pairs: "positive", and as the nodes for hooks call them "positive_NEW" and "positive_A".
+func pairLinks(n *graph.FlatNode, side string) (links []graph.Ref) {
+	for _, in := range n.Inputs {
+		more, ok := strings.CutPrefix(in.Name, side)
+		if r, linked := in.Value.(graph.Ref); ok && linked && (more == "" || more[0] == '_' && more == strings.ToUpper(more)) {
+			links = append(links, r)
+		}
+	}
+	return links
 }
 
 // carriesConditioning tells links that lead on to texts.

@@ -238,6 +238,8 @@ func Words(n int64) string {
 		return strings.Replace(fmt.Sprintf("%.1f GB", float64(n)/(1<<30)), ".0 ", " ", 1)
 	case n >= 1<<20:
 		return fmt.Sprintf("%d MB", n>>20)
+	case n >= 10<<10:
+		return fmt.Sprintf("%d kB", n>>10)
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

@@ -362,3 +362,12 @@ func filesIn(t *testing.T, dir string) []string {
 	}
 	return files
 }
+
+func TestWordsOfASize(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{101: "101 bytes", 641_575: "626 kB", 5 << 20: "5 MB", 3 << 29: "1.5 GB"} {
+		if got := assets.Words(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}

@@ -87,9 +87,10 @@ func (v Voice) Dollars(decimal string) string {
 }
 
 // ForADollar tells how many things of a kind (image, video, audio; any other is a run) a dollar buys, where one is less than a
-// cent: "about 1,600 pictures for $1". Else it is "".
+// cent: "about 1,600 pictures for $1". Else it is "", as it is from 100,000 on: nobody makes so many, and an engine that remembers a
+// picture gives it again for nearly nothing, which the next one is not.
 func (v Voice) ForADollar(m Money, kind string) string {
-	if n := m.Nano(); n <= 0 || n >= nanosPerCent {
+	if n := m.Nano(); n >= nanosPerCent || n <= nanosPerDollar/100_000 {
 		return ""
 	}
 	count, step := nanosPerDollar/m.Nano(), int64(1)

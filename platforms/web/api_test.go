@@ -354,11 +354,14 @@ func TestNothingOfTheSenderIsOurFault(t *testing.T) {
 	}{
 		{h.visitor(), "GET", "/files/%00/%00/%00", http.StatusUnprocessableEntity}, {h.visitor(), "GET", "/files/%ff/%ff/x", http.StatusUnprocessableEntity},
 		{dev, "GET", "/api/runs?toolId=%00", http.StatusUnprocessableEntity}, {dev, "GET", "/api/webhooks/%00", http.StatusUnprocessableEntity},
+		{dev, "GET", "/api/run/wallpaper", http.StatusMethodNotAllowed}, {dev, "DELETE", "/api/tools", http.StatusMethodNotAllowed}, {dev, "GET", "/api/nothing", http.StatusNotFound}, {dev, "POST", "/nothing", http.StatusNotFound},
 		{dev, "POST", "/api/webhooks/%ff/test", http.StatusUnprocessableEntity}, {person, "GET", "/history?tool=%00", http.StatusUnprocessableEntity},
 		{person, "GET", "/tool/wallpaper?preset=gone", http.StatusNotFound}, {person, "POST", "/account/keys/x/revoke", http.StatusNotFound},
 	} {
 		if res := c.who.do(c.method, c.path, "", nil); res.StatusCode != c.want {
 			t.Errorf("%s %s: status %d, want %d", c.method, c.path, res.StatusCode, c.want)
+		} else if allow := res.Header.Get("Allow"); (allow != "") != (c.want == http.StatusMethodNotAllowed) {
+			t.Errorf("%s %s: allowed is %q", c.method, c.path, allow)
 		}
 	}
 }

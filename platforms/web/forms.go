@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -29,9 +30,34 @@ func (s *Server) serve(table []door.Route) (*http.ServeMux, error) {
 		case form == nil:
 			return nil, fmt.Errorf("web: the address %q does not say how it answers: found the Form %d", a.Pattern, a.Form)
 		}
-		mux.Handle(a.Pattern, form(a))
+		handler := form(a)
+		if a.Pattern == everywhere {
+			handler = otherMethod(mux, handler)
+		}
+		mux.Handle(a.Pattern, handler)
 	}
 	return mux, nil
+}
+
+// otherMethod tells programs by which methods an address of the API is asked where they tried another; nothing answers all other requests.
+func otherMethod(mux *http.ServeMux, nothing http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var takes []string
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			_, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host})
+			runs := method == http.MethodPost && strings.HasPrefix(r.URL.Path, registry.RunPrefix) // which no pattern tells
+			if runs || strings.HasPrefix(r.URL.Path, "/api/") && strings.HasPrefix(pattern, method+" /api/") {
+				takes = append(takes, method)
+			}
+		}
+		if len(takes) == 0 {
+			nothing(w, r)
+			return
+		}
+		list := strings.Join(takes, ", ")
+		w.Header().Set("Allow", list)
+		problem.Write(w, problem.Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Detail: "This address takes " + list + ", not " + r.Method + ". GET /openapi.json describes the API."})
+	}
 }
 
 // open lets everybody in.

@@ -554,6 +554,9 @@ func TestAPI(t *testing.T) {
 		if status := dev.call("POST", "/api/run/pieces", `{}`, &told); status != http.StatusNotFound || told.Code != "unknown_tool" || !strings.Contains(told.Detail, "Use cut-pieces.") {
 			t.Errorf("%d %+v", status, told)
 		}
+		if status := dev.call("POST", "/api/run/peices", `{}`, &told); status != http.StatusNotFound || !strings.Contains(told.Detail, "did you mean cut-pieces?") {
+			t.Errorf("%d %+v", status, told)
+		}
 	})
 	t.Run("A9 A90 a tool is run by its path in any escaping, and by an id it once had", func(t *testing.T) {
 		tool := registry.Tool{ToolID: "名前/1", Service: "fake", DisplayName: "Name", InputSchema: registry.InputSchema{}, Listing: registry.Listing{Aliases: []string{"oldname"}}}

@@ -196,7 +196,7 @@ func (t *turn) compose(s *stored, words string, picture *templates.Picture, seed
 		return err
 	}
 	t.scene.Remember(words, brief.Seed)
-	if s.Title = brief.Title; s.Title == "" {
+	if s.Title = shorten(brief.Title); s.Title == "" {
 		s.Title = shorten(strings.TrimSpace(words))
 	}
 	if board != nil && board.Type == scene.Board {
@@ -215,7 +215,11 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	if picture.Missing != "" {
 		text = append(text, p.Say(ctx, account, "draw.missing")+" "+picture.Missing)
 	}
-	card := map[string]any{"title": s.Title, "text": strings.Join(text, "\n"), "actions": p.nextActions(ctx, account, s.ID)}
+	actions, err := p.nextActions(ctx, account, s.ID)
+	if err != nil {
+		return registry.Result{}, err
+	}
+	card := map[string]any{"title": s.Title, "text": strings.Join(text, "\n"), "actions": actions}
 	if links := p.links(s.ID, p.Say(ctx, account, "draw.open")); len(links) > 0 {
 		card["links"] = links
 	}
@@ -226,16 +230,24 @@ func (p *Provider) shown(ctx context.Context, account string, s *stored) (regist
 	return registry.Result{Outputs: []registry.Output{s.pictureOutput(picture), {Name: "next", Type: "text", Text: string(next)}}}, nil
 }
 
-// nextActions are what can be done with a drawing at once: it is changed in place, or had as a file.
-func (p *Provider) nextActions(ctx context.Context, account, sceneID string) []any {
+// nextActions are what can be done with a drawing at once: it is changed in place, a step is taken back where there is one, or it is had as a file.
+func (p *Provider) nextActions(ctx context.Context, account, sceneID string) ([]any, error) {
+	undo, err := p.store.undoable(ctx, sceneID)
+	if err != nil {
+		return nil, err
+	}
 	action := func(label, text string, inPlace bool) any {
 		return map[string]any{"label": label, "tool": DrawTool, "inputs": map[string]any{"text": text, "scene": sceneID}, "inPlace": inPlace}
 	}
-	list := []any{action(p.Say(ctx, account, "draw.undo"), "undo", true), action(p.Say(ctx, account, "draw.again"), "again", true)}
+	var list []any
+	if undo {
+		list = append(list, action(p.Say(ctx, account, "draw.undo"), "undo", true))
+	}
+	list = append(list, action(p.Say(ctx, account, "draw.again"), "again", true))
 	for _, f := range downloads {
 		list = append(list, action(strings.ToUpper(string(f)), string(f), false))
 	}
-	return list
+	return list, nil
 }
 
 // links lead to where a drawing is gone on with by hand, where the house has a secure address.

@@ -39,6 +39,16 @@ func (s *stored) takeBack(ctx context.Context) (scene.Change, error) {
 	return change, nil
 }
 
+// undoable reports whether takeBack would find a step.
+func (st store) undoable(ctx context.Context, sceneID string) (bool, error) {
+	var is bool
+	err := st.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM canvas_changes WHERE scene_id = $1 AND NOT undone AND tool NOT IN ('undo', 'redo') AND version > 1)`, sceneID).Scan(&is)
+	if err != nil {
+		return false, fmt.Errorf("look for a step to take back: %w", err)
+	}
+	return is, nil
+}
+
 // bringBack finds the last undo that nothing was drawn after, and gives what takes it back.
 func (s *stored) bringBack(ctx context.Context) (scene.Change, error) {
 	var version int64

@@ -131,8 +131,10 @@ func isName(s string) bool {
 func (v *validator) command(field, command string) {
 	name, slash := strings.CutPrefix(command, "/")
 	switch {
+	case !slash && IsCommandWord(command):
+		v.bad(field, "is %q; it must begin with a slash: %q", said.Brief(command), "/"+command)
 	case !slash:
-		v.bad(field, "is %q; it must begin with a slash: %q", said.Brief(command), "/"+said.Brief(command))
+		v.bad(field, "is %q; it takes a slash, then 1 to %d lower-case letters a-z, digits and underscores", said.Brief(command), maxCommandBytes)
 	case !IsCommandWord(name):
 		v.bad(field, "is %q; after the slash it takes 1 to %d lower-case letters a-z, digits and underscores", said.Brief(command), maxCommandBytes)
 	}

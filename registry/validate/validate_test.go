@@ -46,6 +46,7 @@ func TestValidateRefuses(t *testing.T) {
 		"A5 no service":               {func(x *registry.Tool) { x.Service = "" }, "service", "missing"},
 		"A6 no displayName":           {func(x *registry.Tool) { x.DisplayName = " " }, "displayName", "missing"},
 		"A8 command without slash":    {func(x *registry.Tool) { x.CommandName = "draw" }, "commandName", `"/draw"`},
+		"A8 command of two words":     {func(x *registry.Tool) { x.CommandName = "dark room" }, "commandName", "lower-case"},
 		"A8 command with capitals":    {func(x *registry.Tool) { x.CommandName = "/Draw" }, "commandName", "lower-case"},
 		"A8 endless command":          {func(x *registry.Tool) { x.CommandName = "/" + strings.Repeat("x", 33) }, "commandName", "32"},
 		"A9 relative apiPath":         {func(x *registry.Tool) { x.APIPath = "api/run" }, "apiPath", "absolute"},

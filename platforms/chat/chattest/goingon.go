@@ -280,6 +280,9 @@ func followingTools(s *scene) {
 	edit := s.Call(4)
 	s.input(edit, "image", picture)
 	s.input(edit, "instruction", "make it blue")
+	if !strings.Contains(asked.Text, "for this result") {
+		s.t.Errorf("the question does not say what it is about: %q", asked.Text)
+	}
 	if strings.Contains(asked.Text, "a red bicycle") {
 		s.t.Errorf("the question repeats other words: %q", asked.Text)
 	}

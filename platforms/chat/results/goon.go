@@ -107,13 +107,19 @@ func PressNext(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	next := k.State.Next[n]
 	return t.WithRun(ctx, k, func(run runs.Run) error {
 		return goOn(ctx, t, k, run, next, k.State.Of, func(d *input.Draft, tool *registry.Tool) (bool, error) {
-			f, ok := input.TextInput(tool.InputSchema)
-			if next.Does != registry.FollowEdit || !ok {
+			if !asksFirst(next, tool) {
 				return false, nil
 			}
+			f, _ := input.TextInput(tool.InputSchema)
 			return true, start.AskAnew(ctx, t, *d, tool, f, "")
 		})
 	})
+}
+
+// asksFirst reports whether a tool that goes on changes what one says, which is asked for.
+func asksFirst(next store.NextTool, tool *registry.Tool) bool {
+	_, ok := input.TextInput(tool.InputSchema)
+	return ok && next.Does == registry.FollowEdit
 }
 
 // goOn starts a tool with the picture number n of a run or, with 0, with the first thing it made. The words of the run go
@@ -132,7 +138,11 @@ func goOn(ctx context.Context, t *turn.Turn, k store.Keyboard, run runs.Run, nex
 	if !ok {
 		return notFollowed(ctx, t, "tool.gone")
 	}
-	if err := t.Note(ctx, "press.started"); err != nil {
+	note := func() error { return t.Note(ctx, "press.started") }
+	if asksFirst(next, tool) {
+		note = func() error { return t.Acknowledge(ctx) }
+	}
+	if err := note(); err != nil {
 		return err
 	}
 	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/said"
+
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
@@ -290,7 +292,7 @@ func (v Voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 		if code == registry.CodeRefused {
 			what, code = v.Text("failure.refused"), "" // which says it already
 		}
-		if run.Error != nil && run.Error.Message != "" && (in == chat.ChatPrivate || !repeatsPrompt(run.Error.Message, run)) {
+		if run.Error != nil && run.Error.Message != "" && (in == chat.ChatPrivate || !repeatsPrompt(run.Error.Text(), run)) {
 			what = chat.Lines(what, chat.Plain(words.Told(v.Voice, code, run.Error.Text())))
 		}
 	}
@@ -301,9 +303,15 @@ func (v Voice) ending(run runs.Run, in chat.ChatKind) chat.Text {
 	return chat.Lines(what, charged)
 }
 
-// repeatsPrompt reports whether a message quotes a text that the run was given, or the beginning of one.
-func repeatsPrompt(message string, run runs.Run) bool {
-	message = strings.ToLower(message)
+// repeatsPrompt reports whether a message quotes a text that the run was given, or the beginning of one. A sentence of the program's own
+// quotes with what fills it alone: "there is nothing to undo" does not repeat the word "undo".
+func repeatsPrompt(words said.Text, run runs.Run) bool {
+	for _, arg := range words.Args {
+		if repeatsPrompt(arg, run) {
+			return true
+		}
+	}
+	message := strings.ToLower(words.Words)
 	for _, f := range run.Tool.InputSchema {
 		text, ok := run.Inputs[f.Name].(string)
 		if !ok || f.Type != registry.TypeString || len(f.Choices) > 0 {

@@ -76,12 +76,12 @@ func PressPicture(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) er
 	return continueDraft(ctx, t, p, d)
 }
 
-// AskAnew asks for an input of a draft once more and shows what it was.
+// AskAnew asks for an input of a draft once more and shows what it was or, where it was nothing, says that it is for the result at hand.
 func AskAnew(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.Tool, f registry.InputField, was string) error {
 	d.Drop(f.Name)
-	text := t.Say.Text("ask.change", "tool", tool.DisplayName, "input", f.Label())
+	text := t.Say.Text("ask.forResult", "tool", tool.DisplayName, "input", f.Label())
 	if was != "" {
-		text = chat.Lines(text, chat.Text{{Style: chat.StyleCode, Text: was}})
+		text = chat.Lines(t.Say.Text("ask.change", "tool", tool.DisplayName, "input", f.Label()), chat.Text{{Style: chat.StyleCode, Text: was}})
 	}
 	about := store.KeyboardState{Fields: t.Out.TypedTogether([]registry.InputField{f})}
 	_, err := ask(ctx, t, d, f, text, about, func(m *chat.Message, k store.Keyboard) { askFor(t, m, f, k) })

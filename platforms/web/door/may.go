@@ -67,8 +67,8 @@ func (c caller) may(use Use) bool {
 	return false
 }
 
-// ErrSignedOut is the error of requests whose sender is not known.
-var ErrSignedOut = &problem.Problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Sign in, or send an API key as Authorization: Bearer KEY."}
+// ErrSignedOut is the error of requests whose sender is not known: they came without a key, or with one that is none (any more).
+var ErrSignedOut = &problem.Problem{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "No valid key came with the request: send an API key of this house as Authorization: Bearer KEY, or sign in."}
 
 // ErrNoOperator keeps all but operators out; on pages there is nothing for them.
 var ErrNoOperator = registry.Errorf(registry.CodeUnauthorized, "this is for operators; a key with a spending limit and an agent's key are never an operator's")

@@ -59,6 +59,8 @@ func (s *Server) explain(ctx context.Context, toolID, trace string, err error) (
 		return told(text)
 	case errors.As(err, &unknown) && unknown.Instead != "":
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID + ": use " + unknown.Instead}
+	case errors.As(err, &unknown) && unknown.Near != "":
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID + "; did you mean " + unknown.Near + "?"}
 	case errors.Is(err, runs.ErrUnknownTool):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + toolID}
 	case ctx.Err() != nil:

@@ -57,6 +57,8 @@ func ofRuns(err error) (p Problem, known bool) {
 		p = Problem{Status: http.StatusNotFound, Code: "not_found", Detail: "There is no such run, or it is not yours."}
 	case errors.As(err, &unknown) && unknown.Instead != "":
 		p = Problem{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no tool " + unknown.ToolID + ". Use " + unknown.Instead + "."}
+	case errors.As(err, &unknown) && unknown.Near != "":
+		p = Problem{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool; did you mean " + unknown.Near + "? GET /api/tools lists them."}
 	case errors.Is(err, runs.ErrUnknownTool):
 		p = Problem{Status: http.StatusNotFound, Code: "unknown_tool", Detail: "There is no such tool. GET /api/tools lists them."}
 	case errors.As(err, &missing):
