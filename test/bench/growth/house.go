@@ -55,6 +55,11 @@ func newHouse(ctx context.Context, dsn, name string, o options, history int, out
 		return nil, err
 	}
 	began := time.Now()
+	if there, err := h.filled(ctx); err != nil {
+		return nil, err
+	} else if there {
+		return h, h.meet(ctx, o)
+	}
 	if err := h.fill(ctx, o, history); err != nil {
 		return nil, fmt.Errorf("fill the %s history: %w", name, err)
 	}
