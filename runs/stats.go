@@ -33,6 +33,6 @@ type Figures struct {
 	Cost          billing.NanoUSD // what they came to: more than Revenue where the house took the rest
 	QuotedLow     billing.NanoUSD // what those that succeeded were quoted before, from
 	QuotedHigh    billing.NanoUSD // to: where Cost lies far from both, quotes are no good
-	P50, P95      time.Duration   // from acceptance to end, of those that succeeded; zero without any
+	P50, P95      time.Duration   // from acceptance to end, of those that succeeded, to within 2.5 %; zero without any
 	EngineSeconds float64         // run time of tools that are priced by the second
 }

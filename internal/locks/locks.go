@@ -5,6 +5,7 @@ package locks
 const (
 	Migrations int64 = 0x5349474e414c // one program at a time changes the schema; it differs from goose's own, which is taken inside it
 	Backup     int64 = 0xbac0         // while a backup is made, no file is deleted
+	Figures    int64 = 0xf19          // one process at a time counts the figures of times that are over
 	History    int64 = 0x7e615e6      // one machine at a time records what changed in the catalogue
 
 	Account    = `hashtextextended($1, 7001)` // limits of an account are checked one run after the other (migration 0030, in SQL)

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,27 +16,17 @@ const maxBuckets = 1000
 
 const smallestStep = time.Second
 
-const longestCounts = 24 * time.Hour // from acceptance to end
-
 const maxToolStats = 100
 
-// statsSQL gives the figures of each bucket and, from the same reading, of each tool. Runs are found by their ids, which
-// are in order of acceptance, since an index of their ends would make every run dearer.
-const statsSQL = `
-	SELECT bucket, coalesce(service, ''), coalesce(tool_id, ''), count(*),
-	       count(*) FILTER (WHERE status = 'succeeded'), count(*) FILTER (WHERE status IN ('failed', 'timed_out')),
-	       sum(cost)::bigint, sum(greatest(full_cost, cost))::bigint,
-	       coalesce(sum(low) FILTER (WHERE status = 'succeeded'), 0)::bigint, coalesce(sum(promised) FILTER (WHERE status = 'succeeded'), 0)::bigint,
-	       coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'succeeded'), 0)::double precision,
-	       coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'succeeded'), 0)::double precision,
-	       coalesce(sum(nano_units) FILTER (WHERE by_second), 0)::double precision / 1e9
-	FROM (SELECT floor(extract(epoch FROM ended_at - $1::timestamptz) / $3::double precision)::int AS bucket, service, tool_id, status, cost, full_cost, nano_units, promised, (quote ->> 'low')::bigint AS low,
-	             receipt ->> 'unit' = 'second' AS by_second, extract(epoch FROM ended_at - created_at)::double precision AS took
-	      FROM runs WHERE id >= $4::uuid AND ended_at >= $1 AND ended_at < $2) ended
-	GROUP BY GROUPING SETS ((bucket), (service, tool_id)) ORDER BY 4 DESC, 3`
+var (
+	houseSQL     = `SELECT key, '', '', ` + sumsSQL + ` FROM (` + partsSQL(ofHouse, "true") + `) parts GROUP BY 1`
+	houseTookSQL = `SELECT key, '', '', t.took, sum(t.n)::bigint FROM (` + partsSQL(ofHouse, "true") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 1, 4 ORDER BY 1, 4`
+	toolsSQL     = `SELECT 0, service, tool_id, ` + sumsSQL + ` FROM (` + partsSQL(ofTools, "true") + `) parts GROUP BY 2, 3 ORDER BY 4 DESC, 3, 2 LIMIT ` + strconv.Itoa(maxToolStats)
+	toolsTookSQL = `SELECT 0, service, tool_id, t.took, sum(t.n)::bigint FROM (` + partsSQL("f.tool_id = ANY ($7)", "r.tool_id = ANY ($7)") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 2, 3, 4 ORDER BY 2, 3, 4`
+)
 
 // Stats gives the figures of the runs that ended from from on and before to, in steps of at least a second, at most 1000
-// of them; steps in which nothing ended are there too. Runs that took more than a day are not counted.
+// of them; steps in which nothing ended are there too.
 func (s *Store) Stats(ctx context.Context, from, to time.Time, step time.Duration) (runs.Stats, error) {
 	if step < smallestStep || !from.Before(to) || to.Sub(from) > maxBuckets*step {
 		return runs.Stats{}, fmt.Errorf("statistics from %s to %s by %s: expected a span of 1 to %d steps of at least %s", from, to, step, maxBuckets, smallestStep)
@@ -43,35 +35,118 @@ func (s *Store) Stats(ctx context.Context, from, to time.Time, step time.Duratio
 	for at := from; at.Before(to); at = at.Add(step) {
 		stats.Buckets = append(stats.Buckets, runs.Bucket{From: at})
 	}
-	rows, err := s.Config.Pool.Query(ctx, statsSQL, from, to, step.Seconds(), FirstID(from.Add(-longestCounts)))
+	// All is read from one state of the database: what a block loses meanwhile is not missed.
+	err := pgx.BeginTxFunc(ctx, s.Config.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL jit = off`); err != nil {
+			return err
+		}
+		there, err := blocksBetween(ctx, tx, from, to)
+		if err != nil {
+			return err
+		}
+		var steps, whole sources
+		for i, b := range stats.Buckets {
+			steps.cover(int32(i), there, b.From, earlier(b.From.Add(step), to))
+		}
+		whole.cover(0, there, from, to)
+		houses, err := figures(ctx, tx, houseSQL, houseTookSQL, steps.args(), false)
+		if err != nil {
+			return err
+		}
+		for _, f := range houses {
+			stats.Buckets[f.key].Figures = f.Figures
+		}
+		tools, err := figures(ctx, tx, toolsSQL, toolsTookSQL, whole.args(), true)
+		for _, f := range tools {
+			stats.Tools = append(stats.Tools, f.ToolStats)
+		}
+		return err
+	})
 	if err != nil {
-		return runs.Stats{}, fmt.Errorf("statistics: %w", err)
-	}
-	if err := readStats(&stats, rows); err != nil {
 		return runs.Stats{}, fmt.Errorf("statistics: %w", err)
 	}
 	return stats, nil
 }
 
-// readStats takes in the rows of figures.
-func readStats(s *runs.Stats, rows pgx.Rows) error {
-	var bucket *int
-	var t runs.ToolStats
-	var p50, p95 float64
-	_, err := pgx.ForEachRow(rows, []any{&bucket, &t.Service, &t.ToolID, &t.Runs, &t.Succeeded, &t.Failed, &t.Revenue, &t.Cost, &t.QuotedLow, &t.QuotedHigh, &p50, &p95, &t.EngineSeconds}, func() error {
-		t.P50, t.P95 = seconds(p50), seconds(p95)
-		switch {
-		case bucket == nil && len(s.Tools) < maxToolStats:
-			s.Tools = append(s.Tools, t)
-		case bucket != nil && *bucket < len(s.Buckets):
-			s.Buckets[*bucket].Figures = t.Figures
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// keyed are figures with what they are found by.
+type keyed struct {
+	key int
+	runs.ToolStats
+}
+
+// figures reads sums, and then how long runs took; of tools, that of those alone that are among the sums.
+func figures(ctx context.Context, tx pgx.Tx, sums, took string, args []any, tools bool) ([]keyed, error) {
+	rows, _ := tx.Query(ctx, sums, args...)
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f keyed, err error) {
+		var nanoSeconds int64
+		err = row.Scan(&f.key, &f.Service, &f.ToolID, &f.Runs, &f.Succeeded, &f.Failed, &f.Revenue, &f.Cost, &f.QuotedLow, &f.QuotedHigh, &nanoSeconds)
+		f.EngineSeconds = float64(nanoSeconds) / 1e9
+		return f, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	type name struct {
+		key             int
+		service, toolID string
+	}
+	found := make(map[name]*durations, len(all))
+	var ids []string
+	for _, f := range all {
+		found[name{f.key, f.Service, f.ToolID}] = &durations{}
+		ids = append(ids, f.ToolID)
+	}
+	if tools {
+		args = append(args, ids)
+	}
+	var n name
+	var power int
+	var count int64
+	rows, _ = tx.Query(ctx, took, args...)
+	_, err = pgx.ForEachRow(rows, []any{&n.key, &n.service, &n.toolID, &power, &count}, func() error {
+		if d := found[n]; d != nil {
+			d.powers, d.counts, d.all = append(d.powers, power), append(d.counts, count), d.all+count
 		}
 		return nil
 	})
-	return err
+	for i := range all {
+		f := &all[i]
+		d := found[name{f.key, f.Service, f.ToolID}]
+		f.P50, f.P95 = d.percentile(0.5), d.percentile(0.95)
+	}
+	return all, err
 }
 
-func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+// durations are how many runs took how long, as powers of tookBase of tookLeast, in order.
+type durations struct {
+	powers []int
+	counts []int64
+	all    int64
+}
+
+// percentile is what that part of the runs stayed below, as percentile_cont of Postgres has it; zero without runs.
+func (d *durations) percentile(part float64) time.Duration {
+	place, between := math.Modf(part * float64(d.all-1))
+	low, high := d.nth(int64(place)), d.nth(min(int64(place)+1, d.all-1))
+	return time.Duration((1-between)*low + between*high)
+}
+
+// nth is about how long a run took, in nanoseconds: the one with so many before it.
+func (d *durations) nth(before int64) float64 {
+	for i, n := range d.counts {
+		if before -= n; before < 0 {
+			return float64(tookLeast) * math.Pow(tookBase, float64(d.powers[i])+0.5)
+		}
+	}
+	return 0
+}
 
 // CountByState counts the runs that are not over; states without any are not there.
 func (s *Store) CountByState(ctx context.Context) (map[runs.Status]int64, error) {

@@ -30,6 +30,7 @@ func (s *Worker) housekeeping() {
 	}{
 		{"reap", s.Config.ReapEvery, time.Time{}, s.reap},
 		{"roll up", rollUpEvery, time.Time{}, s.Config.Ledger.RollUp},
+		{"count figures", rollUpEvery, time.Time{}, s.countFigures},
 	}
 	tick := time.NewTicker(min(s.Config.ReapEvery, rollUpEvery))
 	defer tick.Stop()
@@ -49,6 +50,14 @@ func (s *Worker) housekeeping() {
 		case <-tick.C:
 		}
 	}
+}
+
+// countFiguresFor bounds how long figures are counted at a time: the other tasks wait meanwhile.
+const countFiguresFor = 3 * time.Second
+
+func (s *Worker) countFigures(ctx context.Context) error {
+	_, err := s.Store.CountFigures(ctx, countFiguresFor)
+	return err
 }
 
 // checkShare bounds how much of the time the books are checked: one part in so many.

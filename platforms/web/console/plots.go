@@ -85,7 +85,7 @@ func (c *Console) plots(w http.ResponseWriter, r *http.Request, who users.Accoun
 		return err
 	}
 	v.Buckets, v.Tools, v.Total = stats.Buckets, stats.Tools, sum(stats.Buckets)
-	return c.show(w, r, who, "plots", view{Title: "Plots", Place: "plots", Live: v.Span.Length <= day, Data: v}) // longer ones look at a whole history, and hardly change
+	return c.show(w, r, who, "plots", view{Title: "Plots", Place: "plots", Live: true, Data: v})
 }
 
 // sum adds figures up. Percentiles cannot be added: they stay out.

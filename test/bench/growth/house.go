@@ -30,7 +30,7 @@ type options struct {
 	clients, rounds               int
 	time                          time.Duration
 	plans                         bool
-	dir, program                  string
+	dir, program, server          string
 }
 
 const service = "bench"
@@ -63,6 +63,11 @@ func newHouse(ctx context.Context, dsn, name string, o options, history int, out
 		return nil, err
 	}
 	began := time.Now()
+	if there, err := h.filled(ctx); err != nil {
+		return nil, err
+	} else if there {
+		return h, h.meet(ctx, o)
+	}
 	if err := h.fill(ctx, o, history); err != nil {
 		return nil, fmt.Errorf("fill the %s history: %w", name, err)
 	}

@@ -46,6 +46,7 @@ func parse(args []string) (o options, err error) {
 	flags.DurationVar(&o.time, "time", 4*time.Second, "length of each measurement")
 	flags.BoolVar(&o.plans, "plans", false, "print the plans of the statements that read")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where the database lies")
+	flags.StringVar(&o.server, "server", "", "address of a database server to use, such as postgres://postgres@127.0.0.1:5432/postgres; its databases short and long are kept, and taken as they are the next time")
 	flags.StringVar(&o.program, "program", "", "the built program, whose pages are measured; empty: it is built")
 	return o, flags.Parse(args)
 }
@@ -60,17 +61,21 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	server, err := postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres"), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
+	dsn := o.server
+	if dsn == "" {
+		server, err := postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres"), Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
+		dsn = server.DSN()
 	}
-	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
-	short, err := newHouse(ctx, server.DSN(), "short", o, o.short, out)
+	short, err := newHouse(ctx, dsn, "short", o, o.short, out)
 	if err != nil {
 		return err
 	}
 	defer short.close()
-	long, err := newHouse(ctx, server.DSN(), "long", o, o.history, out)
+	long, err := newHouse(ctx, dsn, "long", o, o.history, out)
 	if err != nil {
 		return err
 	}
@@ -130,8 +135,14 @@ func connect(ctx context.Context, dsn, name string, traced *tracer) (*pgxpool.Po
 		return nil, err
 	}
 	defer admin.Close()
-	if _, err := admin.Exec(ctx, `CREATE DATABASE `+name); err != nil {
+	var there bool
+	if err := admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&there); err != nil {
 		return nil, err
+	}
+	if !there {
+		if _, err := admin.Exec(ctx, `CREATE DATABASE `+name); err != nil {
+			return nil, err
+		}
 	}
 	config := admin.Config()
 	config.ConnConfig.Database, config.ConnConfig.Tracer = name, traced

@@ -92,6 +92,16 @@ func reads() []read {
 
 // compareReads prints how long each thing takes in both houses.
 func compareReads(ctx context.Context, out io.Writer, o options, short, long *house) error {
+	for _, h := range []*house{short, long} {
+		began := time.Now()
+		for done := false; !done; {
+			var err error
+			if done, err = h.CountFigures(ctx, time.Second); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "%s: the figures of the last months were counted in %v\n", h.name, time.Since(began).Round(100*time.Millisecond))
+	}
 	fmt.Fprintf(out, "\n%-42s %10s %10s\n", "median of "+fmt.Sprint(tries), "short", "long")
 	for _, r := range reads() {
 		var took [2]time.Duration

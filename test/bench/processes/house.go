@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -21,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/test/bench/meter"
 	"github.com/signalbox/signalbox/test/bench/program"
 )
@@ -41,6 +44,7 @@ type house struct {
 	processes []*program.Process
 	keys      []string
 	next      atomic.Int64
+	pooler    *exec.Cmd // nil: none
 }
 
 func (b *bench) open(ctx context.Context, n int) (*house, error) {
@@ -64,6 +68,14 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 	if h.pool, err = postgres.Connect(ctx, address.String()); err != nil {
 		return h, err
 	}
+	database := []string{"DATABASE_URL=" + address.String()}
+	if b.pooler > 0 {
+		pooled, err := h.startPooler(b)
+		if err != nil {
+			return h, err
+		}
+		database = []string{"DATABASE_URL=" + pooled, "DATABASE_SESSION_URL=" + address.String()}
+	}
 	// Programs keep their connections: a new one for each order would count as what it costs.
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n * b.clients}}
 	for range n {
@@ -71,10 +83,10 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 		if err != nil {
 			return h, err
 		}
-		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Client: client, Env: []string{
-			"DATABASE_URL=" + address.String(), "HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
+		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Client: client, Env: append([]string{
+			"HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
 			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error", "GOMAXPROCS=" + strconv.Itoa(max(1, runtime.NumCPU()/n)),
-		}}
+		}, database...)}
 		h.processes = append(h.processes, p)
 		if err := p.Up(ctx); err != nil {
 			return h, err
@@ -111,10 +123,37 @@ func (h *house) close() (err error) {
 	for _, p := range h.processes {
 		err = errors.Join(err, p.Stop())
 	}
+	if h.pooler != nil {
+		_ = h.pooler.Process.Kill()
+		_ = h.pooler.Wait()
+	}
 	if h.pool != nil {
 		h.pool.Close()
 	}
 	return err
+}
+
+// startPooler starts PgBouncer in front of the house's database and gives the address there.
+func (h *house) startPooler(b *bench) (address string, err error) {
+	dir := filepath.Join(b.dir, "pooler-"+uuid.NewString())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	address, h.pooler, err = postgrestest.StartPgBouncer(dir, h.pool.Config().ConnConfig, b.pooler)
+	return address, err
+}
+
+func (h *house) poolerCPU() time.Duration {
+	if h.pooler == nil {
+		return 0
+	}
+	return meter.ProcessCPU(h.pooler.Process.Pid)
+}
+
+// connections are those that the house holds of the database: the bench's own do not count.
+func (h *house) connections(ctx context.Context) (n int, err error) {
+	err = h.pool.QueryRow(ctx, `SELECT count(*) - $1 FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'`, h.pool.Stat().TotalConns()).Scan(&n)
+	return n, err
 }
 
 // order places one order at the process whose turn it is.
@@ -187,7 +226,7 @@ func (h *house) idle(ctx context.Context) (time.Duration, error) {
 // cpu is the processor time of the processes and of the database so far, and that of the database alone.
 func (h *house) cpu(ctx context.Context) (total, server time.Duration, err error) {
 	server, err = meter.ServerCPU(ctx, h.pool)
-	total = server
+	total = server + h.poolerCPU()
 	for _, p := range h.processes {
 		total += meter.ProcessCPU(p.PID())
 	}

@@ -3,7 +3,7 @@
 // Command processes measures what several processes on one Postgres get through, against one: complete runs a second that programs order
 // over the API, the processor time of each run, and how long an order waits for its first answer at an even pace.
 //
-//	go run ./test/bench/processes [-processes 1,2,4] [-rounds 3] [-seconds 3] [-clients 16] [-pace 40]
+//	go run ./test/bench/processes [-processes 1,2,4] [-rounds 3] [-seconds 3] [-clients 16] [-pace 40] [-pooler 20]
 //
 // It is called from the project's root, and builds the program. The service that does the work answers at once, and is in this program, whose
 // processor time does not count. Processes share the machine's processors as containers do, by GOMAXPROCS. The houses take turns; what counts are the ratios to the first one of the same round, of which the median is
@@ -46,6 +46,7 @@ type options struct {
 	rounds        int
 	time          time.Duration
 	clients, pace int
+	pooler        int
 }
 
 func parse(args []string) (o options, err error) {
@@ -55,6 +56,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "measurements of each number of processes")
 	flags.IntVar(&o.clients, "clients", 16, "programs for each process that order, each one thing after the other")
 	flags.IntVar(&o.pace, "pace", 40, "orders a second where the first answer is measured")
+	flags.IntVar(&o.pooler, "pooler", 0, "connections of a PgBouncer in transaction mode, in front of all processes together; 0: none")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -131,6 +133,7 @@ func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
+	pooler := h.poolerCPU()
 	runs, took, err := h.load(ctx, len(h.keys), b.time)
 	if err != nil {
 		return m, err
@@ -140,6 +143,10 @@ func (b *bench) measure(ctx context.Context, n int) (m measured, err error) {
 		return m, err
 	}
 	done := time.Duration(max(runs, 1))
+	m.pooler = (h.poolerCPU() - pooler) / done
+	if m.conns, err = h.connections(ctx); err != nil {
+		return m, err
+	}
 	m.perSecond, m.cpu, m.server = float64(runs)/took.Seconds(), (after-before)/done, (serverAfter-server)/done
 	waits, err := h.wait(ctx, b.pace, b.time)
 	if err != nil {
@@ -178,11 +185,13 @@ type measured struct {
 	server     time.Duration // the database's part of it
 	idle       time.Duration // the same in a second without runs
 	half, most time.Duration // that the first answer took: of half the orders, and of 95 of 100
+	conns      int           // of the database, under load
+	pooler     time.Duration // processor time of PgBouncer for each run, which is in cpu
 }
 
 // report prints the medians of the rounds, and fails where a run is dearer with several processes.
 func report(o options, rounds []map[int]measured, out io.Writer) error {
-	fmt.Fprintf(out, "%9s %8s %10s %12s %10s %12s %12s %14s %10s %10s\n", "processes", "runs/s", "ratio", "run cpu us", "ratio", "database us", "idle ms/s", "answer p50 ms", "ratio", "p95 ratio")
+	fmt.Fprintf(out, "%9s %8s %10s %12s %10s %12s %12s %14s %10s %10s %12s %10s\n", "processes", "runs/s", "ratio", "run cpu us", "ratio", "database us", "idle ms/s", "answer p50 ms", "ratio", "p95 ratio", "connections", "pooler us")
 	var dear error
 	for _, n := range o.processes {
 		of := func(f func(m, base measured) float64) float64 {
@@ -194,13 +203,15 @@ func report(o options, rounds []map[int]measured, out io.Writer) error {
 			return all[(len(all)-1)/2]
 		}
 		cpu := of(func(m, base measured) float64 { return float64(m.cpu) / float64(base.cpu) })
-		fmt.Fprintf(out, "%9d %8.0f %10.2f %12.0f %10.2f %12.0f %12.1f %14.1f %10.2f %10.2f\n", n,
+		fmt.Fprintf(out, "%9d %8.0f %10.2f %12.0f %10.2f %12.0f %12.1f %14.1f %10.2f %10.2f %12.0f %10.0f\n", n,
 			of(func(m, _ measured) float64 { return m.perSecond }), of(func(m, base measured) float64 { return m.perSecond / base.perSecond }),
 			of(func(m, _ measured) float64 { return float64(m.cpu.Microseconds()) }), cpu, of(func(m, _ measured) float64 { return float64(m.server.Microseconds()) }),
 			of(func(m, _ measured) float64 { return float64(m.idle.Microseconds()) / 1000 }),
 			of(func(m, _ measured) float64 { return float64(m.half.Microseconds()) / 1000 }),
 			of(func(m, base measured) float64 { return float64(m.half) / float64(base.half) }),
-			of(func(m, base measured) float64 { return float64(m.most) / float64(base.most) }))
+			of(func(m, base measured) float64 { return float64(m.most) / float64(base.most) }),
+			of(func(m, _ measured) float64 { return float64(m.conns) }),
+			of(func(m, _ measured) float64 { return float64(m.pooler.Microseconds()) }))
 		if cpu > dearest {
 			dear = errors.Join(dear, fmt.Errorf("with %d processes a run takes %.2f times the processor time, above %.2f", n, cpu, dearest))
 		}
