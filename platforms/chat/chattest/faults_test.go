@@ -83,6 +83,24 @@ func TestDeliveryShowsAResultOnce(t *testing.T) {
 			t.Errorf("%d pictures are there, want 1", s.files())
 		}
 	})
+	for words, outputs := range map[string][]string{"/painter a cat": {"picture"}, "/series a cat": {"one", "two"}} {
+		t.Run("the offer of what came of "+words+" whose answer is lost is made again until it is confirmed", func(t *testing.T) {
+			t.Parallel()
+			s, fake := newScene(t)
+			c, status := s.underWay(words)
+			fake.DeleteMessage(t, s.room, status.ID)
+			fake.FailNext("send", Fault{Err: uncertain}, Fault{Err: uncertain}, Fault{Err: uncertain})
+			var made []registry.Output
+			for _, name := range outputs {
+				made = append(made, PictureOutput(name))
+			}
+			s.Succeed(c, made...)
+			m := s.labelled("Show", "connection broke")
+			s.Idle()
+			s.press(m, "Show")
+			s.until(s.room, "the result", func([]Seen) bool { return s.files() > 0 })
+		})
+	}
 	t.Run("a summary that was refused does not repeat the album", func(t *testing.T) {
 		t.Parallel()
 		s, fake := newScene(t)

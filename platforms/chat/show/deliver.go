@@ -334,10 +334,8 @@ func (d *Deliverer) showSeveral(ctx context.Context, w *showing, r result, text 
 	}
 	sent, err := d.once(ctx, w, "summary", m)
 	switch {
-	case errors.Is(err, errDoubtful) && len(together) > 0:
-		err = d.offerAgain(ctx, w)
 	case errors.Is(err, errDoubtful):
-		err = nil
+		err = d.offerAgain(ctx, w)
 	case err == nil && len(sent) > 1: // Delete takes them all
 		k.State.Refs = sent
 		err = d.store.Keyboards.Save(ctx, k)
@@ -434,29 +432,40 @@ func (d *Deliverer) mainMessage(ctx context.Context, w *showing, m chat.Message)
 	return sent[0], err
 }
 
-// offerAgain leaves it to the person whether a result that may have been shown is shown again.
+// offerAgain leaves it to the person whether a result that may have been shown is shown again. Unlike a result an offer may come twice, so it is
+// made until the platform confirms it: what people hear of neither way is lost to them.
 func (d *Deliverer) offerAgain(ctx context.Context, w *showing) error {
+	const key = "offer"
+	if w.rec.Parts[key].Sent {
+		return nil
+	}
 	k, err := d.buttons(ctx, w, nil)
 	if err != nil {
 		return err
 	}
-	_, err = d.once(ctx, w, "offer", chat.Message{
+	refs, err := w.out.Send(ctx, w.out.Fit(w.addressed(chat.Message{
 		Text:    chat.Lines(chat.Text{{Style: chat.StyleBold, Text: w.run.Tool.DisplayName}}, w.say.Text("result.doubtful")),
 		Buttons: [][]chat.Button{{{Label: w.say.Line("button.show"), Data: k.Data("show")}}},
-	})
-	if errors.Is(err, errDoubtful) {
-		return nil // the result is in the history
+	})))
+	if err != nil {
+		return err
 	}
-	return err
+	return d.store.Deliveries.Note(context.WithoutCancel(ctx), w.rec, key, store.Part{Sent: true, Refs: refs})
 }
 
 // errDoubtful: the part may have been shown before a crash or a broken connection, so it is not sent again
 // by itself.
 var errDoubtful = errors.New("it is not known whether this was shown")
 
+// addressed is a message for where the result goes.
+func (w *showing) addressed(m chat.Message) chat.Message {
+	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
+	return m
+}
+
 // once sends a new message that belongs to a delivery, unless it was sent before.
 func (d *Deliverer) once(ctx context.Context, w *showing, key string, m chat.Message) ([]chat.MessageRef, error) {
-	m.To, m.ReplyTo, m.Trigger = w.where.Chat.Place, w.where.Request, w.trigger
+	m = w.addressed(m)
 	if w.rec == nil {
 		refs, err := w.out.Send(ctx, w.out.Fit(m))
 		w.sent = append(w.sent, refs...)
