@@ -132,9 +132,9 @@ func (w *watcher) listen(ctx context.Context) {
 			return
 		}
 		w.engine.mu.Lock()
-		w.engine.known.infoAt = time.Time{} // it may have been restarted, with other nodes; the next probe asks
 		if w.heard {
 			failures = 0
+			w.engine.known.infoAt = time.Time{} // it may have been restarted, with other nodes; the next probe asks
 		}
 		gaveUp := failures >= redialLimit
 		if gaveUp {

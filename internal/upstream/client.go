@@ -35,7 +35,8 @@ const (
 	defaultLimit   = 8 << 20 // bytes of an answer
 	tripAfter      = 5       // failures in a row
 	openFor        = 30 * time.Second
-	maxWait        = 24 * time.Hour // of a Retry-After that is believed
+	probeFor       = 2 * time.Second // until another look, while one request tries whether the service is back
+	maxWait        = 24 * time.Hour  // of a Retry-After that is believed
 )
 
 // ErrUnconfirmed is in the chain of an error after which nobody knows whether a call was carried out.
@@ -75,6 +76,7 @@ type Client struct {
 	base    *url.URL
 	limiter *rate.Limiter
 	breaker *gobreaker.CircuitBreaker[Response]
+	opened  atomic.Int64 // when the breaker did so last, in Unix nanoseconds
 }
 
 // Named is how messages name a service. One without a name, such as one inside the operator's network, is the service.
@@ -112,7 +114,9 @@ func New(cfg Config) (*Client, error) {
 	if cfg.PerSecond > 0 {
 		limit = rate.Limit(cfg.PerSecond)
 	}
-	return &Client{cfg: cfg, name: Named(cfg.Name), base: base, limiter: rate.NewLimiter(limit, max(cfg.Burst, 1)), breaker: newBreaker(cfg.Name)}, nil
+	c := &Client{cfg: cfg, name: Named(cfg.Name), base: base, limiter: rate.NewLimiter(limit, max(cfg.Burst, 1))}
+	c.breaker = newBreaker(cfg.Name, &c.opened)
+	return c, nil
 }
 
 // patient takes a client's own limits of time away, such as those for fetching files: Config.Timeout is the one
@@ -126,10 +130,15 @@ func patient(client *http.Client) {
 	}
 }
 
-// newBreaker opens after failures in a row that tell of the service's trouble, not of the request's.
-func newBreaker(name string) *gobreaker.CircuitBreaker[Response] {
+// newBreaker opens after failures in a row that tell of the service's trouble, not of the request's. opened is set to when it does.
+func newBreaker(name string, opened *atomic.Int64) *gobreaker.CircuitBreaker[Response] {
 	return gobreaker.NewCircuitBreaker[Response](gobreaker.Settings{
 		Name: name, Timeout: openFor,
+		OnStateChange: func(_ string, _, to gobreaker.State) {
+			if to == gobreaker.StateOpen {
+				opened.Store(time.Now().UnixNano())
+			}
+		},
 		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
 		IsSuccessful: func(err error) bool { return !isTrouble(err) },
 		// A caller that gave up says nothing about the service.
@@ -234,8 +243,12 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		ctx = lasting
 	}
 	answer, err := c.breaker.Execute(func() (Response, error) { return c.once(ctx, r) })
-	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return Response{}, registry.Say(registry.CodeUnavailable, said.ServiceDown, "service", c.name).After(openFor).Because(err)
+	switch {
+	case errors.Is(err, gobreaker.ErrOpenState):
+		left := time.Until(time.Unix(0, c.opened.Load()).Add(openFor))
+		return Response{}, registry.Say(registry.CodeUnavailable, said.ServiceDown, "service", c.name).After(max(left, 0) + 100*time.Millisecond).Because(err)
+	case errors.Is(err, gobreaker.ErrTooManyRequests):
+		return Response{}, registry.Say(registry.CodeUnavailable, said.ServiceDown, "service", c.name).After(probeFor).Because(err)
 	}
 	if trouble := new(troubleError); errors.As(err, &trouble) {
 		err = trouble.error

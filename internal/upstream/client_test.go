@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,9 +236,44 @@ func TestTime(t *testing.T) {
 				t.Errorf("asked %d times, then %v (after %v); expected 5 and a refusal of our own", asked, e, e.RetryAfter)
 			}
 			code = http.StatusOK
-			time.Sleep(31 * time.Second)
+			time.Sleep(20 * time.Second)
+			e = failure(t, client.Get(t.Context(), "x", nil, nil))
+			if e.RetryAfter < 10*time.Second || e.RetryAfter > 11*time.Second {
+				t.Errorf("who comes 20 s later is to wait %s, expected what is left of half a minute", e.RetryAfter)
+			}
+			time.Sleep(e.RetryAfter)
 			if err := client.Get(t.Context(), "x", nil, nil); err != nil {
 				t.Errorf("half a minute later: %v", err)
+			}
+		})
+	})
+	t.Run("whoever comes while one request tries whether the service is back waits for that only", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			back := false
+			client := fake(t, func(*http.Request) (*http.Response, error) {
+				if back {
+					time.Sleep(time.Second)
+					return status(http.StatusOK), nil
+				}
+				return status(http.StatusInternalServerError), nil
+			})
+			for range 6 {
+				failure(t, client.Get(t.Context(), "x", nil, nil))
+			}
+			back = true
+			time.Sleep(31 * time.Second)
+			var first sync.WaitGroup
+			first.Go(func() {
+				if err := client.Get(t.Context(), "x", nil, nil); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+			e := failure(t, client.Get(t.Context(), "x", nil, nil))
+			first.Wait()
+			if e.RetryAfter <= 0 || e.RetryAfter > 2*time.Second {
+				t.Errorf("it is to wait %s", e.RetryAfter)
 			}
 		})
 	})

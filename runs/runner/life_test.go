@@ -168,6 +168,23 @@ func TestRetries(t *testing.T) {
 			t.Errorf("got %s, tried %v", run.Status, tried)
 		}
 	})
+	t.Run("who waits for a service that does not work is told so at once", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		down := &registry.Error{Code: registry.CodeUnavailable, Message: "it does not work", Retryable: true, RetryAfter: 20 * time.Second}
+		h.provider.OnSubmit = func(registry.Call, int) *runstest.Outcome { return &runstest.Outcome{SubmitErr: down} }
+		h.start(t)
+		user := h.user(t, billing.Dollar)
+		run := h.accept(t, sing(user))
+		clocktest.Until(t, "its owner is told", func() bool {
+			now, err := h.Get(t.Context(), run.ID)
+			return err == nil && now.Notice == runs.NoticeSilent
+		})
+		if _, err := h.Cancel(t.Context(), run.ID, user); err != nil {
+			t.Error(err)
+		}
+		h.free(t, h.ends(t, run.ID), billing.ReasonCanceled)
+	})
 	t.Run("a service that wants to be asked again after the run's time is not waited for", func(t *testing.T) {
 		t.Parallel()
 		tool := perSecond()

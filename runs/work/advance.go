@@ -26,6 +26,7 @@ const (
 	engineLosses  = 20 // attempts of a run that engines lost: it is our or their restarts that it fell to, not the run's fault
 	serviceLosses = 2  // and of one that a service lost: each of them may have to be paid there
 	lateStart     = 300 * time.Millisecond
+	toldAfter     = time.Second // that a service which does not work is waited for
 	maxProviderID = 1000        // bytes of a provider's id of a run
 	writeEvery    = time.Second // progress goes to the database no more often than this
 )
@@ -222,6 +223,11 @@ func (w *step) submit(ctx context.Context, provider registry.Submitter) error {
 			return noRetry(err, failure)
 		}
 		w.log().InfoContext(ctx, "submitting failed, another try follows", "try", try, "error", err)
+		if failure.Code == registry.CodeUnavailable && failure.RetryAfter >= toldAfter {
+			if err := w.tell(ctx, runs.NoticeSilent); err != nil {
+				return err
+			}
+		}
 		if err := w.s.Sleep(ctx, w.pause(try, failure)); err != nil {
 			return err
 		}
