@@ -283,6 +283,12 @@ func (h *house) handled() {
 	})
 }
 
+// missed waits until a delivery is given up, which a message may say before it is noted: what comes from there on is answered with an offer to show it.
+func (h *house) missed() {
+	h.t.Helper()
+	h.until("a delivery to be given up", func() bool { return h.count(`SELECT count(*) FROM chat_deliveries WHERE missed_at IS NOT NULL`) == 1 })
+}
+
 // settled waits until all is over, and sees that each of n runs was charged to who asked, or given back, once and that the
 // books balance.
 func (h *house) settled(n int) []runs.Run {

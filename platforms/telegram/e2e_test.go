@@ -281,9 +281,7 @@ func flowBlocked(h *house) {
 	h.ann.Block()
 	h.handled()
 	held.Release()
-	h.until("the delivery to be given up", func() bool {
-		return h.count(`SELECT count(*) FROM chat_deliveries WHERE missed_at IS NOT NULL`) == 1
-	})
+	h.missed()
 	h.ann.Unblock()
 	m := h.awaitButton(h.chat, "Show", "could not reach you")
 	h.press(h.ann, m, "Show")

@@ -177,7 +177,7 @@ func flowInlineKept(h *house) {
 	h.telegram.Inject(telegramtest.Refuse(403, "Forbidden: bot was blocked by the user").On("sendPhoto"))
 	h.press(h.ann, m, "Run")
 	h.awaitNow(m, telegramtest.Has("/history"))
-	h.handled()
+	h.missed()
 	h.ann.Send(h.chat, "/balance")
 	h.press(h.ann, h.awaitButton(h.chat, "Show", "could not reach you"), "Show")
 	h.awaitFile(h.chat, "photo", "Wallpaper")
