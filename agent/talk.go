@@ -53,7 +53,7 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, err := a.steps()
+	steps, err := a.steps(t.question)
 	if err != nil {
 		return nil, err
 	}
@@ -285,9 +285,9 @@ func fitting(tools []Tool, bytes int) []Tool {
 
 // steps is the tool by which several calls are proposed together, where there is one. An agent that has tools of its own only has none: what
 // it proposes would go beyond these.
-func (a *Agent) steps() ([]Tool, error) {
+func (a *Agent) steps(q Question) ([]Tool, error) {
 	tool, there := a.cfg.Registry.Snapshot().ByID(missions.StepsTool)
-	if !there || a.cfg.Only != nil {
+	if !there || a.cfg.Only != nil || !tool.KnownTo(q.Audience) {
 		return nil, nil
 	}
 	return describe([]*registry.Tool{tool})

@@ -13,11 +13,14 @@ type UnknownToolError struct {
 	Instead string // empty: nothing is known of the name
 }
 
-// UnknownTool says that no tool has a name, and what is used instead: of a command, the id of the tool that chats call by it.
-func UnknownTool(r *catalog.Registry, toolID string) error {
+// UnknownTool says that no tool has a name, and what is used instead if the audience knows it: of a command, the id of the tool that chats call by it.
+func UnknownTool(r *catalog.Registry, a registry.Audience, toolID string) error {
 	instead, known := r.Former(toolID)
 	if tool, is := r.Snapshot().ByCommand(toolID); is && !known && tool.ToolID != toolID && tool.ListedFor(registry.Everyone) {
 		instead = tool.ToolID
+	}
+	if tool, is := r.Snapshot().Resolve(instead); is && !tool.KnownTo(a) {
+		instead = ""
 	}
 	return &UnknownToolError{toolID, instead}
 }
