@@ -61,7 +61,7 @@ func (a *Agent) newTalk(ctx context.Context, q Question) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, err := a.steps()
+	steps, err := a.steps(t.question)
 	if err != nil {
 		return nil, err
 	}

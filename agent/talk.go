@@ -243,9 +243,9 @@ func fitting(tools []Tool, bytes int) []Tool {
 
 // steps is the tool by which several calls are proposed together, where there is one. An agent that has tools of its own only has none: what
 // it proposes would go beyond these.
-func (a *Agent) steps() ([]Tool, error) {
+func (a *Agent) steps(q Question) ([]Tool, error) {
 	tool, there := a.cfg.Registry.Snapshot().ByID(missions.StepsTool)
-	if !there || a.cfg.Only != nil {
+	if !there || a.cfg.Only != nil || !tool.KnownTo(q.Audience) {
 		return nil, nil
 	}
 	return describe([]*registry.Tool{tool})

@@ -192,7 +192,7 @@ func (c *Chains) Submit(ctx context.Context, call registry.Call) (registry.Ticke
 	if err != nil {
 		return ticket, err
 	}
-	_, err = s.write(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Origin: run.Origin, Document: doc, Promised: now}, "")
+	_, err = s.write(ctx, Mission{ID: call.Handle, AccountID: call.UserID, Status: Running, RunID: call.RunID, Origin: run.Origin, Budget: call.Budget, Document: doc, Promised: now}, "")
 	return ticket, err
 }
 

@@ -20,7 +20,7 @@ func (s *Service) Plan(ctx context.Context, accountID, key string, d Draft) (Mis
 	if err != nil {
 		return Mission{}, err
 	}
-	return s.create(ctx, Mission{ID: id.String(), AccountID: accountID, Status: AwaitingConfirmation, Origin: d.Origin}, key, d)
+	return s.create(ctx, Mission{ID: id.String(), AccountID: accountID, Status: AwaitingConfirmation, Origin: d.Origin, Budget: d.Budget}, key, d)
 }
 
 // create plans a mission and writes it.

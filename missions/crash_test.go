@@ -178,12 +178,12 @@ func TestPeople(t *testing.T) {
 		}
 	}
 	in(func(ctx context.Context, tx pgx.Tx) error { return Adopt(ctx, tx, ann, bob) })
-	if list, err := h.List(t.Context(), bob, ""); err != nil || len(list) != 2 {
+	if list, err := h.List(t.Context(), bob, "", ""); err != nil || len(list) != 2 {
 		t.Fatalf("after the merge there are %d missions, %v", len(list), err)
 	}
 	in(func(ctx context.Context, tx pgx.Tx) error { return Adopt(ctx, tx, bob, ann) }) // runs move with their account elsewhere
 	in(func(ctx context.Context, tx pgx.Tx) error { return Forget(ctx, tx, ann) })
-	if list, err := h.List(t.Context(), ann, ""); err != nil || len(list) != 0 {
+	if list, err := h.List(t.Context(), ann, "", ""); err != nil || len(list) != 0 {
 		t.Errorf("after everything was deleted there are %d missions, %v", len(list), err)
 	}
 	close(release)

@@ -163,8 +163,9 @@ type Mission struct {
 	RunID    string          // of the chain that it is the work of; empty: none
 	// Origin is where it was asked for. Where that is a chat, the runs of legs that no other needs are delivered there.
 	Origin      runs.Origin
-	CanceledBy  bool  // its owner wants no more of it
-	Version     int64 // grows with each change
+	Budget      string // of the key with which it was planned or run; empty: none
+	CanceledBy  bool   // its owner wants no more of it
+	Version     int64  // grows with each change
 	CreatedAt   time.Time
 	ConfirmedAt *time.Time
 	EndedAt     *time.Time

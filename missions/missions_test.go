@@ -199,7 +199,7 @@ func TestConfirm(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if list, err := h.List(t.Context(), other, ""); err != nil || len(list) != 0 {
+		if list, err := h.List(t.Context(), other, "", ""); err != nil || len(list) != 0 {
 			t.Errorf("another account sees %d missions, %v", len(list), err)
 		}
 	})

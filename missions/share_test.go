@@ -46,7 +46,7 @@ func (h *house) refund(run runs.Run) {
 func (h *house) paints(user string) {
 	h.t.Helper()
 	clocktest.Until(h.t, "the first leg is under way", func() bool {
-		list, err := h.List(h.t.Context(), user, "")
+		list, err := h.List(h.t.Context(), user, "", "")
 		if err != nil {
 			h.t.Fatal(err)
 		}

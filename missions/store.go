@@ -23,12 +23,12 @@ type querier interface {
 }
 
 const missionColumns = `m.id::text, m.account_id::text, m.status, convert_to(m.document::text, 'UTF8'), m.hash, m.promised, coalesce(m.run_id::text, ''),
-	m.origin_platform, m.origin_target, m.canceled, m.version, m.created_at, m.confirmed_at, m.ended_at, m.untold`
+	m.origin_platform, m.origin_target, m.canceled, m.version, m.created_at, m.confirmed_at, m.ended_at, m.untold, m.budget`
 
 func scanMission(row pgx.CollectableRow) (m Mission, err error) {
 	var document []byte
 	err = row.Scan(&m.ID, &m.AccountID, &m.Status, &document, &m.Hash, &m.Promised, &m.RunID, &m.Origin.Platform, &m.Origin.Target,
-		&m.CanceledBy, &m.Version, &m.CreatedAt, &m.ConfirmedAt, &m.EndedAt, &m.untold)
+		&m.CanceledBy, &m.Version, &m.CreatedAt, &m.ConfirmedAt, &m.EndedAt, &m.untold, &m.Budget)
 	if err != nil {
 		return m, err
 	}
@@ -117,12 +117,13 @@ func (s *Service) Get(ctx context.Context, missionID, accountID string) (Mission
 // listed bounds how many missions are listed.
 const listed = 100
 
-// List gives an account's missions, newest first, at most a hundred; before is the id of the last one that was listed, or "".
-func (s *Service) List(ctx context.Context, accountID, before string) ([]Mission, error) {
+// List gives an account's missions, newest first, at most a hundred: those of a budget, or with "" all. before is the id of the last one that
+// was listed, or "".
+func (s *Service) List(ctx context.Context, accountID, budget, before string) ([]Mission, error) {
 	if _, err := uuid.Parse(before); before != "" && err != nil {
 		return nil, refuse("before", "expected the id of a mission")
 	}
-	return query(ctx, s.cfg.Pool, `WHERE m.account_id = $1 AND NOT m.forgotten AND ($2 = '' OR m.id::text < $2) ORDER BY m.id DESC LIMIT $3`, accountID, before, listed)
+	return query(ctx, s.cfg.Pool, `WHERE m.account_id = $1 AND NOT m.forgotten AND ($2 = '' OR m.id::text < $2) AND ($4 = '' OR m.budget = $4) ORDER BY m.id DESC LIMIT $3`, accountID, before, listed, budget)
 }
 
 // Incomplete gives the missions that could not be taken back whole, of all accounts, newest first: a person has to look after each.
@@ -137,9 +138,9 @@ func insert(ctx context.Context, tx pgx.Tx, m Mission, key string) (id string, e
 		return "", err
 	}
 	err = tx.QueryRow(ctx, `
-		INSERT INTO missions (id, account_id, status, title, document, hash, promised, idempotency_key, run_id, created_at, confirmed_at, origin_platform, origin_target)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), nullif($9, '')::uuid, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id::text`,
-		m.ID, m.AccountID, m.Status, m.Title, document, m.Hash, m.Promised, key, m.RunID, m.CreatedAt, m.ConfirmedAt, m.Origin.Platform, m.Origin.Target).Scan(&id)
+		INSERT INTO missions (id, account_id, status, title, document, hash, promised, idempotency_key, run_id, created_at, confirmed_at, origin_platform, origin_target, budget)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), nullif($9, '')::uuid, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING id::text`,
+		m.ID, m.AccountID, m.Status, m.Title, document, m.Hash, m.Promised, key, m.RunID, m.CreatedAt, m.ConfirmedAt, m.Origin.Platform, m.Origin.Target, m.Budget).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = tx.QueryRow(ctx, `SELECT id::text FROM missions WHERE id = $1 OR account_id = $2 AND idempotency_key = $3`, m.ID, m.AccountID, key).Scan(&id)
 		return id, err

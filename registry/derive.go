@@ -121,20 +121,52 @@ func applies(m Rename, prefs map[string]any) bool {
 }
 
 // Audience is who looks at or starts tools.
-type Audience int
+type Audience string
 
-// The audiences.
+// The audiences that have no list of tools; see Only for those that have one.
 const (
-	Everyone Audience = iota // people in chats, on the page and with API keys
-	Insiders                 // operators and agents of the house: internal tools too
+	Everyone Audience = ""         // people in chats, on the page and with API keys
+	Insiders Audience = "insiders" // operators and agents of the house: internal tools too
 )
+
+// onlyPrefix begins the audiences that Only gives; what may be used follows, a line each.
+const onlyPrefix = "only\n"
+
+// Only is an audience of which no more is everyone's than the tools that are named: by ids, or by how ids begin with a * behind it. Without names it is
+// Everyone. To it all other tools look as if they did not exist.
+func Only(names []string) Audience {
+	if len(names) == 0 {
+		return Everyone
+	}
+	return Audience(onlyPrefix + strings.Join(names, "\n"))
+}
+
+// Names reports whether a tool of the id may be among those of the audience.
+func (a Audience) Names(toolID string) bool {
+	list, limited := strings.CutPrefix(string(a), onlyPrefix)
+	if !limited {
+		return true
+	}
+	for name := range strings.SplitSeq(list, "\n") {
+		if NamesTool(name, toolID) {
+			return true
+		}
+	}
+	return false
+}
+
+// NamesTool reports whether a name as Only takes it names the tool of the id.
+func NamesTool(name, toolID string) bool {
+	beginning, open := strings.CutSuffix(name, "*")
+	return name == toolID || open && strings.HasPrefix(toolID, beginning)
+}
 
 // ListedFor reports whether the tool may appear in lists and search results for a (A81). Hidden tools
 // are in no list.
 func (t *Tool) ListedFor(a Audience) bool {
 	switch t.Visibility {
 	case VisibilityPublic, "":
-		return true
+		return a.Names(t.ToolID)
 	case VisibilityInternal:
 		return a == Insiders
 	}
@@ -161,7 +193,7 @@ func (t *Tool) After() string {
 // KnownTo reports whether a may know of the tool. To everyone an internal tool looks as if it did not exist (A81); a hidden
 // one is there for those who know its name.
 func (t *Tool) KnownTo(a Audience) bool {
-	return t.Visibility != VisibilityInternal || a == Insiders
+	return (t.Visibility != VisibilityInternal || a == Insiders) && a.Names(t.ToolID)
 }
 
 // Refusal says why a may not run the tool now, or nil. Anyone who can tell people that there is no such tool asks KnownTo first; an unavailable tool is refused with its reason. A deprecated one runs, see Notice.

@@ -7,6 +7,7 @@ import (
 // Filter chooses runs; empty members choose all.
 type Filter struct {
 	AccountID   string // the runs of its history: without deleted ones
+	Budget      string // the runs that drew on it
 	ToolID      string
 	Status      Status
 	Open        bool // not over yet: asked state by state, a run that goes from one to the next meanwhile would be missed

@@ -14,17 +14,20 @@ type UnknownToolError struct {
 	Near    string // the id of a tool that may have been meant; empty: none is called alike
 }
 
-// UnknownTool says that no tool has a name, and what is used instead: of a command, the id of the tool that chats call by it;
+// UnknownTool says that no tool has a name, and what the audience knows that is used instead: of a command, the id of the tool that chats call by it;
 // else which tool may have been meant.
-func UnknownTool(r *catalog.Registry, toolID string) error {
+func UnknownTool(r *catalog.Registry, a registry.Audience, toolID string) error {
 	instead, known := r.Former(toolID)
 	now := r.Snapshot()
 	if tool, is := now.ByCommand(toolID); is && !known && tool.ToolID != toolID && tool.ListedFor(registry.Everyone) {
 		instead = tool.ToolID
 	}
+	if tool, is := now.Resolve(instead); is && !tool.KnownTo(a) {
+		instead = ""
+	}
 	unknown := &UnknownToolError{ToolID: toolID, Instead: instead}
 	if near := now.Suggest(toolID); instead == "" && len(near) > 0 {
-		if tool, is := now.ByCommand(near[0]); is {
+		if tool, is := now.ByCommand(near[0]); is && tool.KnownTo(a) {
 			unknown.Near = tool.ToolID
 		}
 	}

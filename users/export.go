@@ -16,7 +16,7 @@ func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer
 		{"settings/preferences.json", `SELECT tool_id, field, value FROM user_preferences WHERE user_id = $1 ORDER BY tool_id, field`},
 		{"settings/presets.json", `SELECT tool_id, name, fields, updated_at FROM user_presets WHERE user_id = $1 ORDER BY tool_id, key`},
 		{"settings/limits.json", `SELECT own, at_once, per_day, day_cap, month_cap, upload_bytes, result_bytes, streams FROM user_limits WHERE user_id = $1 ORDER BY own`},
-		{"keys.json", `SELECT label, hint, spend_limit, agent, created_at, last_used_at FROM user_keys WHERE user_id = $1 ORDER BY created_at`},
+		{"keys.json", `SELECT label, hint, spend_limit, agent, tools, expires_at, own_runs, created_at, last_used_at FROM user_keys WHERE user_id = $1 ORDER BY created_at`},
 		{"sessions.json", `SELECT way, agent, address, created_at, seen_at, expires_at FROM user_sessions WHERE user_id = $1 ORDER BY created_at`},
 		{"audit.json", `SELECT at, action, detail, note FROM user_audit WHERE account_id IN (SELECT u.id FROM users u WHERE u.id = $1 OR u.merged_into = $1) ORDER BY id`},
 	} {

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -209,7 +211,7 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	s, _ := newStore(t, Config{})
 	ctx := t.Context()
 	ann, bob := identify(t, s, Identity{Platform: "web", ExternalID: "1"}), identify(t, s, Identity{Platform: "web", ExternalID: "2"})
-	used, err := s.CreateKey(ctx, ann.ID, "laptop")
+	used, err := s.MakeKey(ctx, ann.ID, NewKey{Label: "laptop", SpendLimit: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,12 +224,6 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	keys, err := s.Keys(ctx, ann.ID)
 	if err != nil || len(keys) != 2 || keys[0].Label != "phone" || keys[0].LastUsedAt != nil || keys[1].LastUsedAt == nil || !strings.HasPrefix(used, keys[1].Hint) || len(keys[1].Hint) > 8 {
 		t.Fatalf("got %+v, %v", keys, err)
-	}
-	if err := s.LimitKey(ctx, bob.ID, keys[1].ID, 7); !errors.Is(err, ErrNotFound) {
-		t.Errorf("somebody else's key: %v", err)
-	}
-	if err := s.LimitKey(ctx, ann.ID, keys[1].ID, 7); err != nil {
-		t.Fatal(err)
 	}
 	if _, key, err := s.KeyOf(ctx, used); err != nil || key.SpendLimit != 7 || key.ID != keys[1].ID {
 		t.Errorf("got %+v, %v", key, err)
@@ -246,5 +242,63 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	}
 	if found, err := s.KeysOf(ctx, []int64{keys[1].ID}); err != nil || len(found) != 0 {
 		t.Errorf("a revoked key is there: %+v, %v", found, err)
+	}
+}
+
+func TestKeysAreRestrictedAndEnd(t *testing.T) {
+	t.Parallel()
+	s, pool := newStore(t, Config{})
+	ctx := t.Context()
+	ann := identify(t, s, Identity{Platform: "web", ExternalID: "1"})
+	end := time.Now().Add(time.Hour).Truncate(time.Second)
+	secret, err := s.MakeKey(ctx, ann.ID, NewKey{Tools: []string{"wallpaper", "flux*"}, ExpiresAt: &end})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := s.KeyOf(ctx, secret)
+	if err != nil || !slices.Equal(key.Tools, []string{"wallpaper", "flux*"}) || !key.ExpiresAt.Equal(end) || !key.OwnRuns || !key.Restricted() {
+		t.Fatalf("got %+v, %v", key, err)
+	}
+	narrow := key.Narrow(Account{ID: ann.ID, Operator: true})
+	if narrow.Operator || narrow.Tools != registry.Only(key.Tools) || narrow.Sees("") || narrow.Sees("key:0") || !narrow.Sees(key.Budget()) {
+		t.Errorf("got %+v", narrow)
+	}
+	if wide, err := s.MakeKey(ctx, ann.ID, NewKey{SpendLimit: 1, AllRuns: true}); err != nil {
+		t.Error(err)
+	} else if _, key, err := s.KeyOf(ctx, wide); err != nil || key.OwnRuns || !key.Restricted() {
+		t.Errorf("a key with all runs: %+v, %v", key, err)
+	}
+	var typed *registry.Error
+	if _, err := s.MakeKey(ctx, ann.ID, NewKey{ExpiresAt: new(time.Now().Add(-time.Second))}); !errors.As(err, &typed) || typed.Field != "expires" {
+		t.Errorf("a key that has ended: %v", err)
+	}
+	session, err := s.NewSession(ctx, Session{AccountID: ann.ID, Way: key.Way()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.BySession(ctx, session); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.KeyOfBudget(ctx, ann.ID, key.Budget()); err != nil {
+		t.Error(err)
+	}
+	if _, err := pool.Exec(ctx, `UPDATE user_keys SET expires_at = now() - interval '1 second' WHERE id = $1`, key.ID); err != nil {
+		t.Fatal(err)
+	}
+	var ended *KeyEndedError
+	if _, _, err := s.KeyOf(ctx, secret); !errors.As(err, &ended) || !errors.Is(err, ErrNotFound) {
+		t.Errorf("a key that has ended: %v", err)
+	}
+	if found, err := s.KeysOf(ctx, []int64{key.ID}); err != nil || len(found) != 0 {
+		t.Errorf("a key that has ended is there: %+v, %v", found, err)
+	}
+	if _, err := s.KeyOfBudget(ctx, ann.ID, key.Budget()); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the budget of a key that has ended: %v", err)
+	}
+	if _, _, err := s.BySession(ctx, session); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a session that was opened with a key that has ended: %v", err)
+	}
+	if list, err := s.Sessions(ctx, ann.ID); err != nil || len(list) != 0 {
+		t.Errorf("got %+v, %v", list, err)
 	}
 }

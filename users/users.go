@@ -25,6 +25,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/internal/postgres"
+	"github.com/signalbox/signalbox/registry"
 )
 
 // Errors of the store.
@@ -44,7 +45,17 @@ type Account struct {
 	Language    string // BCP 47, empty: unknown
 	Operator    bool
 	CreatedAt   time.Time
+
+	// What an API key leaves of it, where the account came by one: see Key.Narrow.
+	Tools registry.Audience `db:"-"` // who it is to tools where it is no operator; zero: everyone
+	Runs  string            `db:"-"` // the budget whose runs it sees; empty: all of its own
 }
+
+// Narrowed reports whether the account came by a key that leaves it some tools or runs only.
+func (a Account) Narrowed() bool { return a.Tools != registry.Everyone || a.Runs != "" }
+
+// Sees reports whether runs that drew on a budget, of this account, are there for it.
+func (a Account) Sees(budget string) bool { return a.Runs == "" || a.Runs == budget }
 
 // Identity is a person as one platform knows them.
 type Identity struct {

@@ -137,11 +137,10 @@ func (a *agents) askAs(ctx context.Context, d agent.Definition, q agent.Question
 	if err != nil {
 		return agent.Answer{}, err
 	}
-	if q.Key, err = a.pot(ctx, q.AccountID, q.Key.Name); err != nil {
+	if account, q.Key, err = a.withKey(ctx, account, q.Key.Name); err != nil {
 		return agent.Answer{}, err
 	}
-	q.Budget = q.Key
-	account.Operator = account.Operator && q.Key.Name == ""
+	q.Budget, q.Audience = q.Key, account.Tools
 	q.Origin = runs.Origin{Platform: askapi.Platform}
 	q.May = askapi.May(a.users, account)
 	return one.Ask(ctx, q)
@@ -177,17 +176,23 @@ func (a *agents) quoteAs(ctx context.Context, d agent.Definition, q agent.Questi
 	return one.Quote(ctx, q)
 }
 
-// pot is the budget that a run draws on, by its name: that of an API key. The budget of a question bounds the calls for it alone, and is none here. A key that
-// was revoked spends nothing any more.
-func (a *agents) pot(ctx context.Context, accountID, name string) (runs.Budget, error) {
+// pot is the budget that a run draws on, by its name: see withKey.
+func (a *house) pot(ctx context.Context, accountID, name string) (runs.Budget, error) {
+	_, budget, err := a.withKey(ctx, users.Account{ID: accountID}, name)
+	return budget, err
+}
+
+// withKey is what an API key leaves of an account, with the budget of its runs, by the name of this. The budget of a question bounds the calls for it
+// alone, and is none here. A key that was revoked or has ended does nothing any more.
+func (a *house) withKey(ctx context.Context, account users.Account, name string) (users.Account, runs.Budget, error) {
 	if !users.IsKeyBudget(name) {
-		return runs.Budget{}, nil
+		return account, runs.Budget{}, nil
 	}
-	limit, err := a.users.BudgetLimit(ctx, accountID, name)
+	key, err := a.users.KeyOfBudget(ctx, account.ID, name)
 	if errors.Is(err, users.ErrNotFound) {
-		return runs.Budget{}, registry.Say(registry.CodeUnauthorized, said.KeyRevoked)
+		return account, runs.Budget{}, registry.Say(registry.CodeUnauthorized, said.KeyRevoked)
 	}
-	return runs.Budget{Name: name, Limit: billing.NanoUSD(limit)}, err
+	return key.Narrow(account), runs.Budget{Name: name, Limit: billing.NanoUSD(key.SpendLimit)}, err
 }
 
 // connected reports whether there is a model to ask.

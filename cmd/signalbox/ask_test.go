@@ -173,6 +173,71 @@ func TestAsk(t *testing.T) {
 			t.Errorf("the models were shown different tools:\n%v\n%v", toldClaude, toldGPT)
 		}
 	})
+	t.Run("a key for some tools is given these alone, by models, missions and chains", func(t *testing.T) {
+		made := func(body string) client {
+			var key struct{ Key string }
+			if status, answer := operator.do("POST", "/api/keys", body); status != http.StatusCreated || json.Unmarshal([]byte(answer), &key) != nil {
+				t.Fatalf("%s: %d %s", body, status, answer)
+			}
+			return client{t, page, key.Key}
+		}
+		const legs = `"legs":[{"tool":"dam.searchAssets","inputs":{"query":"oak"},"order":1,"depends_on":[]},{"tool":"pim.getProduct","inputs":{"sku":"CH-100"},"order":2,"depends_on":[]}]`
+		var chain struct{ ToolID string }
+		ann := made(`{"name":"ann"}`)
+		save := func(into any, body string) {
+			if status, answer := ann.do("POST", "/api/chains", body); status != http.StatusCreated || json.Unmarshal([]byte(answer), into) != nil {
+				t.Fatalf("%d %s", status, answer)
+			}
+		}
+		save(&chain, `{"name":"Look","command":"/look_twice","visibility":"private",`+legs+`}`)
+		var key struct{ Key string }
+		if status, answer := ann.do("POST", "/api/keys", `{"tools":["dam.*","`+chain.ToolID+`"]}`); status != http.StatusCreated || json.Unmarshal([]byte(answer), &key) != nil {
+			t.Fatalf("%d %s", status, answer)
+		}
+		some := client{t, page, key.Key}
+		before := len(claude.Requests())
+		status, body := some.do("POST", "/api/ask", `{"question":"find the oak chair","model":"anthropic"}`)
+		var got asked
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+			t.Errorf("asked: %d %s", status, body)
+		}
+		for _, tool := range claude.Requests()[before].Tools {
+			if strings.HasPrefix(tool.Name, "pim") || strings.HasPrefix(tool.Name, "unsplash") || tool.Name == "proposeSteps" {
+				t.Errorf("the model was shown %s", tool.Name)
+			}
+		}
+		for _, c := range []struct{ path, body string }{
+			{"/api/missions", `{"title":"Look",` + legs + `}`}, {"/api/run/" + chain.ToolID, `{"inputs":{}}`}, {"/api/quote/" + chain.ToolID, `{"inputs":{}}`},
+			{"/api/improve", `{"tool":"pim.getProduct","input":"sku","text":"x"}`},
+		} {
+			status, answer := some.do("POST", c.path, c.body)
+			if status == http.StatusAccepted || status == http.StatusOK { // a chain that fails as it begins
+				var run struct{ RunID, Status string }
+				if err := json.Unmarshal([]byte(answer), &run); err == nil && run.RunID != "" {
+					some.do("GET", "/api/runs/"+run.RunID+"/events", "")
+					_, answer = some.do("GET", "/api/runs/"+run.RunID, "")
+				}
+				if !strings.Contains(answer, `"status":"failed"`) {
+					t.Errorf("%s: %d %s", c.path, status, answer)
+				}
+			} else if status < 400 || !strings.Contains(answer, "nknown tool") && !strings.Contains(answer, "no such tool") && !strings.Contains(answer, "no tool") {
+				t.Errorf("%s: %d %s", c.path, status, answer)
+			}
+		}
+		if status, answer := some.do("GET", "/api/scenes", ""); status != http.StatusForbidden {
+			t.Errorf("drawings: %d %s", status, answer)
+		}
+		if _, answer := some.do("GET", "/tools", ""); strings.Contains(answer, "pim.getProduct") || !strings.Contains(answer, "dam.searchAssets") {
+			t.Errorf("manifests: %s", answer)
+		}
+		if _, answer := some.do("GET", "/api/runs?limit=200", ""); strings.Contains(answer, "pim.getProduct\"") && strings.Contains(answer, `"toolId":"pim.getProduct"`) {
+			t.Errorf("it ran what it may not: %s", answer)
+		}
+	})
+	t.Run("no body may have a member that nobody knows", func(t *testing.T) {
+		_, document := operator.do("GET", "/openapi.json", "")
+		refusesUnknown(t, operator, document)
+	})
 	t.Run("wrong requests say what is wrong", func(t *testing.T) {
 		for body, want := range map[string]string{
 			`{"question":"hello","model":"eliza"}`: "anthropic, openai", `{"question":" "}`: "question", `hello`: `{\"question\":`,
@@ -253,4 +318,74 @@ func TestAgentsAreTools(t *testing.T) {
 			t.Errorf("got %s", answer)
 		}
 	})
+}
+
+// refusesUnknown sends each operation of a document that takes JSON a member that nobody knows. What has to be there for it is made before.
+func refusesUnknown(t *testing.T, operator client, document string) {
+	t.Helper()
+	var all struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(document), &all); err != nil {
+		t.Fatal(err)
+	}
+	made := func(path, body, member string) string {
+		status, answer := operator.do("POST", path, body)
+		var of map[string]any
+		if err := json.Unmarshal([]byte(answer), &of); err != nil || status >= 300 {
+			t.Fatalf("%s: %d %s", path, status, answer)
+		}
+		return fmt.Sprint(of[member])
+	}
+	run := made("/api/run/wallpaper", `{"inputs":{"width":64,"height":64}}`, "runId")
+	leg := `"legs":[{"tool":"wallpaper","inputs":{},"order":1,"depends_on":[]}]`
+	chain := made("/api/chains", `{"name":"Walls","command":"/walls","visibility":"private",`+leg+`}`, "chainId")
+	mission := made("/api/missions", `{"title":"Walls",`+leg+`}`, "missionId")
+	hook := made("/api/webhooks", `{"url":"https://hooks.example/x"}`, "id")
+	site := made("/api/site/pages", `{"title":"Walls"}`, "id")
+	_, answer := operator.do("GET", "/api/engines", "")
+	var engines struct{ Engines []struct{ Name string } }
+	if err := json.Unmarshal([]byte(answer), &engines); err != nil || len(engines.Engines) == 0 {
+		t.Fatal(answer)
+	}
+	engine := engines.Engines[0].Name
+	n := 0
+	for path, item := range all.Paths {
+		for method, raw := range item {
+			var operation struct {
+				RequestBody struct{ Content map[string]any }
+			}
+			if err := json.Unmarshal(raw, &operation); err != nil {
+				continue // what all methods have
+			}
+			if _, takes := operation.RequestBody.Content["application/json"]; !takes {
+				continue
+			}
+			n++
+			id := "x"
+			switch {
+			case strings.HasPrefix(path, "/api/runs/"):
+				id = run
+			case strings.HasPrefix(path, "/api/chains/"):
+				id = chain
+			case strings.HasPrefix(path, "/api/missions/"):
+				id = mission
+			case strings.HasPrefix(path, "/api/webhooks/"):
+				id = hook
+			}
+			at := strings.NewReplacer("{id}", id, "{n}", "0", "{page}", site, "{engine}", engine).Replace(path)
+			body := `{"nobodyKnows":1}`
+			at = strings.Replace(at, "/api/quote/x", "/api/quote/wallpaper", 1)
+			status, answer := operator.do(strings.ToUpper(method), at, body)
+			if status == http.StatusServiceUnavailable && strings.HasPrefix(path, "/api/run/") {
+				continue // it can't be run in this house
+			}
+			if status < 400 || status >= 500 || !strings.Contains(answer, "nobodyKnows") {
+				t.Errorf("%s %s: %d %s", method, path, status, answer)
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d operations take JSON", n)
+	}
 }

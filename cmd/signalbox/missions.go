@@ -10,7 +10,6 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/missionapi"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/users"
 )
 
 // startMissions goes on with the missions that are under way.
@@ -40,7 +39,9 @@ func (a *app) mayUse(ctx context.Context, accountID, toolID, budget string) (reg
 	if err != nil {
 		return registry.Everyone, err
 	}
-	account.Operator = account.Operator && !users.IsKeyBudget(budget)
+	if account, _, err = a.withKey(ctx, account, budget); err != nil {
+		return registry.Everyone, err
+	}
 	decision, err := a.users.CheckAccount(ctx, account, web.Platform, toolID)
 	if err == nil {
 		err = decision.Err()

@@ -48,13 +48,13 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "POST /api/ask", Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.Describe()},
 		{Path: "POST " + askapi.ImprovePath, Use: web.Run, Handler: m.ask, AtOnce: askapi.AtOnce, Describe: askapi.DescribeImprove()},
 		{Path: "DELETE /api/conversations/{id}", Use: web.Run, Handler: m.ask, Describe: askapi.DescribeForget()},
-		{Path: "GET /api/knowledge/sources", Use: web.Read, Handler: m.knowledge, Describe: knowledgeapi.Describe()},
+		{Path: "GET /api/knowledge/sources", Use: web.Content, Handler: m.knowledge, Describe: knowledgeapi.Describe()},
 		{Path: "POST /api/knowledge/sources", Use: web.Manage, Handler: m.knowledge},
 		{Path: "DELETE /api/knowledge/sources/{name}", Use: web.Manage, Handler: m.knowledge},
-		{Path: "GET /api/scenes", Use: web.Read, Handler: m.scenes, Describe: sceneapi.Describe()},
-		{Path: "GET /api/scenes/{file}", Use: web.Read, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
-		{Path: "GET /api/scenes/{id}/events", Use: web.Read, Handler: m.scenes, Streams: sceneapi.Streams},
-		{Path: "POST /api/scenes/{id}/operations", Use: web.Run, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
+		{Path: "GET /api/scenes", Use: web.Content, Handler: m.scenes, Describe: sceneapi.Describe()},
+		{Path: "GET /api/scenes/{file}", Use: web.Content, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
+		{Path: "GET /api/scenes/{id}/events", Use: web.Content, Handler: m.scenes, Streams: sceneapi.Streams},
+		{Path: "POST /api/scenes/{id}/operations", Use: web.Content, Handler: m.scenes, AtOnce: sceneapi.AtOnce},
 		{Path: "GET /api/missions", Use: web.Read, Handler: m.missions, Describe: missionapi.Describe()},
 		{Path: "POST /api/missions", Use: web.Run, Handler: m.missions, AtOnce: missionapi.AtOnce},
 		{Path: "GET /api/missions/{id}", Use: web.Read, Handler: m.missions},
@@ -77,7 +77,7 @@ func (m mounted) mounts() []web.Mount {
 		{Path: "GET " + siteeditor.Root, Use: web.Person, Page: true, Handler: m.siteEditor},
 	}
 	for _, path := range siteapi.Reads() {
-		list = append(list, web.Mount{Path: path, Use: web.Read, Handler: m.siteAPI})
+		list = append(list, web.Mount{Path: path, Use: web.Content, Handler: m.siteAPI})
 	}
 	for _, path := range siteapi.Changes() {
 		list = append(list, web.Mount{Path: path, Use: web.Manage, Handler: m.siteAPI})

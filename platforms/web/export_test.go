@@ -10,7 +10,7 @@ import (
 
 // Uses are the names that docs/people.md has for what an address does.
 var Uses = map[string]Use{
-	"public": Public, "enter": door.Enter, "read": Read, "run": Run, "approve": Approve, "manage": Manage, "person": Person,
+	"public": Public, "enter": door.Enter, "read": Read, "view": door.View, "content": Content, "run": Run, "approve": Approve, "manage": Manage, "person": Person,
 	"operator reads": OperatorRead, "operator changes": OperatorChange, "watch": door.Watch,
 }
 

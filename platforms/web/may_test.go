@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/pages"
 	"github.com/signalbox/signalbox/platforms/web/scenes"
+	"github.com/signalbox/signalbox/users"
 )
 
 // mayRow is a row of the table in docs/people.md: who may use some addresses.
@@ -110,6 +111,14 @@ func (h *house) askers() []asker {
 		}{{who.full, 0, false}, {who.limited, int64(billing.Dollar), false}, {who.agent, 0, true}, {who.agent, int64(billing.Dollar), true}} {
 			list = append(list, asker{name: fmt.Sprint(who.agentOnly, key.column, " ", key.limit), column: key.column, key: h.key(me, key.limit, key.agent)})
 		}
+		for column, keys := range map[string][]users.NewKey{
+			"own runs":    {{SpendLimit: 1}, {Agent: true}},
+			"named tools": {{Tools: []string{"wallpaper"}}, {Tools: []string{"wallpaper"}, AllRuns: true}, {Tools: []string{"*"}, Agent: true, SpendLimit: 1}},
+		} {
+			for i, wanted := range keys {
+				list = append(list, asker{name: fmt.Sprint(who.agentOnly, column, " ", i), column: column, key: h.keyWith(me, wanted)})
+			}
+		}
 	}
 	return list
 }
@@ -122,21 +131,15 @@ func (h *house) at() *url.URL {
 	return at
 }
 
-// key makes a key of an account.
+// key makes a key of an account that sees all its runs.
 func (h *house) key(accountID string, limit int64, agent bool) string {
 	h.t.Helper()
-	ctx := h.t.Context()
-	key, err := h.users.CreateKey(ctx, accountID, "test")
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	_, known, err := h.users.KeyOf(ctx, key)
-	if err == nil && limit > 0 {
-		err = h.users.LimitKey(ctx, accountID, known.ID, limit)
-	}
-	if err == nil && agent {
-		err = h.users.MarkAgentKey(ctx, accountID, known.ID)
-	}
+	return h.keyWith(accountID, users.NewKey{SpendLimit: limit, Agent: agent, AllRuns: true})
+}
+
+func (h *house) keyWith(accountID string, wanted users.NewKey) string {
+	h.t.Helper()
+	key, err := h.users.MakeKey(h.t.Context(), accountID, wanted)
 	if err != nil {
 		h.t.Fatal(err)
 	}

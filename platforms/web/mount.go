@@ -36,6 +36,7 @@ type Use = door.Use
 const (
 	Public         = door.Public
 	Read           = door.Read
+	Content        = door.Content
 	Run            = door.Run
 	Approve        = door.Approve
 	Manage         = door.Manage

@@ -51,7 +51,7 @@ func (s *Server) table() ([]door.Route, error) {
 		return nil, err
 	}
 	own := account.Routes(account.Config{
-		Door: s.door, Render: s.render, Users: cfg.Users, Spending: cfg.Runs, Ledger: cfg.Ledger, Invitations: cfg.Invitations,
+		Door: s.door, Render: s.render, Users: cfg.Users, Registry: cfg.Registry, Spending: cfg.Runs, Ledger: cfg.Ledger, Invitations: cfg.Invitations,
 		Telegram: cfg.Telegram, Discord: cfg.Discord, Hooks: cfg.Hooks, Exports: cfg.Exports, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	var drawings []door.Route

@@ -24,7 +24,11 @@ func (p *Provider) UseAt(ctx context.Context, account, toolID string, inputs map
 		}
 	}
 	for name, value := range inputs {
-		if f, known := c.Tool.InputSchema.Get(name); known && value != nil {
+		f, known := c.Tool.InputSchema.Get(name)
+		if !known {
+			return nil, registry.Say(registry.CodeInvalidInput, said.InputUnknown, "tool", toolID).At(name)
+		}
+		if value != nil {
 			checked, refused := registry.CheckValue(f, value)
 			if refused != nil {
 				return nil, refused

@@ -9,7 +9,7 @@ import (
 )
 
 // approvalKey makes a model's call the same call when it is sent again: after its approval it is found, and runs once. Other
-// arguments, another tool or another trace make another key. Empty where the request names no trace. before is the id of
+// arguments, another tool, another trace or another API key make another key. Empty where the request names no trace. before is the id of
 // an earlier run by the same words that nobody approved in time.
 func approvalKey(r runs.Request, before string) (string, error) {
 	if r.Context.TraceID == "" {
@@ -21,7 +21,11 @@ func approvalKey(r runs.Request, before string) (string, error) {
 			given[source] = values
 		}
 	}
-	canonical, err := registry.CanonicalJSON([]any{r.ToolID, given, r.Context, before})
+	call := []any{r.ToolID, given, r.Context, before}
+	if r.Budget.Name != "" {
+		call = append(call, r.Budget.Name)
+	}
+	canonical, err := registry.CanonicalJSON(call)
 	if err != nil {
 		return "", err
 	}

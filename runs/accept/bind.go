@@ -38,7 +38,7 @@ func (s *Acceptor) Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 func (s *Acceptor) BindIn(ctx context.Context, tools *catalog.Snapshot, r runs.Request) (runs.Bound, error) {
 	tool, ok := tools.Resolve(r.ToolID)
 	if !ok || !tool.KnownTo(r.Audience) {
-		return runs.Bound{}, fmt.Errorf("bind: %w", runs.UnknownTool(s.Config.Registry, r.ToolID))
+		return runs.Bound{}, fmt.Errorf("bind: %w", runs.UnknownTool(s.Config.Registry, r.Audience, r.ToolID))
 	}
 	if refusal := tool.Refusal(r.Audience); refusal != nil {
 		return runs.Bound{}, refusal

@@ -61,6 +61,7 @@ var Ratings = [...]int{3, 2, 1}
 // Query says which results of an account to list.
 type Query struct {
 	AccountID string
+	Budget    string     // of the runs that drew on it; empty: of all
 	ToolID    string     // empty: all tools
 	Text      string     // words, or beginnings of words, that all stand in the run's texts, or name its tool
 	Day       time.Time  // the day in UTC on which the run was accepted; zero: any
@@ -108,6 +109,9 @@ func (q Query) where() (string, []any) {
 	add := func(condition string, value any) {
 		args = append(args, value)
 		where += " AND " + strings.ReplaceAll(condition, "$", "$"+strconv.Itoa(len(args)))
+	}
+	if q.Budget != "" {
+		add("EXISTS (SELECT FROM runs r WHERE r.id = g.run_id AND r.budget = $)", q.Budget)
 	}
 	if q.ToolID != "" {
 		add("g.tool_id = $", store.Storable(q.ToolID))

@@ -126,6 +126,7 @@ func (l *listing) narrow(f runs.Filter) {
 	if f.AccountID != "" {
 		l.where = append(l.where, "r.deleted_at IS NULL")
 	}
+	equal("r.budget =", f.Budget)
 	equal("r.tool_id =", f.ToolID)
 	equal("r.status =", string(f.Status))
 	switch {

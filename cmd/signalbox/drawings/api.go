@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/platforms/web"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/sceneapi"
 	"github.com/signalbox/signalbox/platforms/web/scenes"
 	"github.com/signalbox/signalbox/providers/canvas"
@@ -42,8 +43,8 @@ func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
 		},
 		Edit: func(ctx context.Context, accountID, sceneID string, body json.RawMessage) (any, error) {
 			var e canvas.Edit
-			if err := json.Unmarshal(body, &e); err != nil {
-				return nil, registry.Errorf(registry.CodeInvalidInput, "the body can't be read: %v", err)
+			if err := door.DecodeStrictly(body, &e); err != nil {
+				return nil, registry.Errorf(registry.CodeInvalidInput, "the body can't be read: %s", door.JSONFault(err))
 			}
 			done, err := scenes.Edit(ctx, accountID, sceneID, e)
 			if errors.Is(err, canvas.ErrConflict) {

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/exports"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/registry/catalog"
 )
 
 // Users is what the account's pages need of users.Store.
@@ -29,6 +30,7 @@ type Config struct {
 	Door        *door.Door
 	Render      *render.Renderer
 	Users       Users
+	Registry    *catalog.Registry // has the tools that keys are restricted to
 	Spending    Spending
 	Ledger      Ledger
 	Invitations Invitations
@@ -54,7 +56,7 @@ func Routes(cfg Config) []door.Route {
 		ways = append(ways, way{wayDiscord, "/signin/discord"})
 	}
 	u := cfg.Users
-	me := &person{shared: s, person: u, limits: u, spending: cfg.Spending, ledger: cfg.Ledger, keys: u, sessions: u, ways: ways, hooks: cfg.Hooks != nil, exports: cfg.Exports}
+	me := &person{shared: s, person: u, limits: u, spending: cfg.Spending, ledger: cfg.Ledger, keys: u, registry: cfg.Registry, sessions: u, ways: ways, hooks: cfg.Hooks != nil, exports: cfg.Exports}
 	link := &linking{shared: s, codes: u, accounts: u, ledger: cfg.Ledger}
 	list := append(me.routes(), link.routes()...)
 	if cfg.Exports != nil {

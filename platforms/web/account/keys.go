@@ -1,21 +1,24 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/render"
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/users"
 )
 
 // Keys are an account's API keys: users.Store.
 type Keys interface {
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
-	CreateKey(ctx context.Context, accountID, label string) (string, error)
+	MakeKey(ctx context.Context, accountID string, k users.NewKey) (string, error)
 	RevokeKey(ctx context.Context, accountID string, id int64, exceptSession string) error
 }
 
@@ -26,15 +29,48 @@ type Sessions interface {
 	EndSessions(ctx context.Context, accountID, exceptID string) (int, error)
 }
 
+// wantedView is a key that somebody asks for, as they typed it.
+type wantedView struct {
+	Label, Limit, Days, Tools string
+	Agent, AllRuns            bool
+}
+
+// Restricts reports whether it asks for more than a key.
+func (v wantedView) Restricts() bool {
+	return v.Limit+v.Days+v.Tools != "" || v.Agent || v.AllRuns
+}
+
+func (v wantedView) wanted() request.WantedKey {
+	k := request.WantedKey{Label: v.Label, Limit: v.Limit, Agent: v.Agent, AllRuns: v.AllRuns}
+	k.Tools = strings.FieldsFunc(v.Tools, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
+	if v.Days == "" {
+		return k
+	}
+	var err error
+	if k.Days, err = strconv.Atoi(v.Days); err != nil || k.Days == 0 {
+		k.Days = -1 // which is refused as any number that is none of days
+	}
+	return k
+}
+
 // makeKey makes a key of this account and shows it, once: only its hash is kept.
 func (s *person) makeKey(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	label := strings.TrimSpace(r.PostFormValue("label"))
-	if label == "" {
-		label = s.render.Voice(r, a).Line("web.keys.label.default")
+	typed := wantedView{
+		Label: strings.TrimSpace(r.PostFormValue("label")), Limit: r.PostFormValue("limit"), Days: strings.TrimSpace(r.PostFormValue("days")),
+		Tools: r.PostFormValue("tools"), Agent: r.PostFormValue("agent") != "", AllRuns: r.PostFormValue("allruns") != "",
 	}
-	key, err := s.keys.CreateKey(r.Context(), a.ID, label)
+	made, err := typed.wanted().Key(s.registry.Snapshot(), a, s.now(), nil)
+	var key string
+	if err == nil {
+		made.Label = cmp.Or(made.Label, s.render.Voice(r, a).Line("web.keys.label.default"))
+		key, err = s.keys.MakeKey(r.Context(), a.ID, made)
+	}
 	if err != nil {
-		return s.showProblem(w, r, a, err)
+		p := s.render.Explain(r, a, err)
+		if p.Ours() {
+			return err
+		}
+		return s.showWith(w, r, a, personView{Wanted: typed}, render.View{Problem: p.Detail})
 	}
 	return s.showWith(w, r, a, personView{NewKey: key}, render.View{})
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
 )
@@ -51,6 +53,7 @@ type person struct {
 	spending Spending
 	ledger   Ledger
 	keys     Keys
+	registry *catalog.Registry
 	sessions Sessions
 	ways     []way
 	hooks    bool             // programs can be told of runs
@@ -80,7 +83,9 @@ type personView struct {
 	Language   string
 	Languages  []languageChoice
 	Keys       []users.Key
-	NewKey     string // just made, shown once
+	NewKey     string     // just made, shown once
+	Wanted     wantedView // one that could not be made
+	Now        time.Time
 	Usage      runs.Usage
 	Meters     []meter
 	Income     []billing.Income // from shares, lately
@@ -138,7 +143,7 @@ func (s *person) showWith(w http.ResponseWriter, r *http.Request, a users.Accoun
 		}
 	}
 	page.Ways, page.Here, page.Hooks = s.ways, door.SessionID(r.Context()), s.hooks
-	page.Language = a.Language
+	page.Language, page.Now = a.Language, s.now()
 	for _, tag := range s.render.Texts().Languages() {
 		page.Languages = append(page.Languages, languageChoice{tag, display.Self.Name(language.Make(tag))})
 	}

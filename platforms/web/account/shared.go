@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
@@ -41,6 +42,7 @@ func functions(i18n.Voice) template.FuncMap {
 	return template.FuncMap{
 		"browser": browserName,
 		"size":    assets.Words,
+		"nano":    func(n int64) billing.NanoUSD { return billing.NanoUSD(n) },
 		"paused":  func(e webhooks.Endpoint) bool { return e.DisabledReason == webhooks.DisabledByOwner },
 	}
 }

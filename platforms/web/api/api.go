@@ -84,7 +84,7 @@ func New(cfg Config) *API {
 		runs:        &runsAPI{runs: cfg.Runs, callers: cfg.Callers, tell: tell, now: cfg.Now, results: cache.Cache[resultKey, toldRun]{Life: time.Second, Most: 256}},
 		following:   &following{runs: cfg.Runs, callers: cfg.Callers, tell: tell, streams: cfg.Streams},
 		account:     &accountAPI{site: site, ledger: cfg.Ledger, points: cfg.Points, media: cfg.Media, links: cfg.Links},
-		keys:        &keysAPI{door: cfg.Door, keys: cfg.Keys, programs: cfg.Programs},
+		keys:        &keysAPI{door: cfg.Door, keys: cfg.Keys, programs: cfg.Programs, registry: cfg.Registry, now: cfg.Now},
 		invitations: &invitationsAPI{site: site, invitations: cfg.Invitations, now: cfg.Now},
 	}
 }

@@ -28,7 +28,7 @@ type catalogueAPI struct {
 // drawn holds what is drawn from one snapshot of the registry, made when it is first asked for.
 type drawn struct {
 	snapshot *catalog.Snapshot
-	tools    [registry.Insiders + 1]func() (encoded, error)
+	tools    map[registry.Audience]func() (encoded, error)
 	openapi  func() (encoded, error)
 }
 
@@ -42,13 +42,7 @@ func (a *catalogueAPI) draw() *drawn {
 	if d := a.latest.Load(); d != nil && d.snapshot == snapshot {
 		return d
 	}
-	d := &drawn{snapshot: snapshot, openapi: sync.OnceValues(func() (encoded, error) {
-		document, err := a.description.document(snapshot)
-		if err != nil {
-			return encoded{}, err
-		}
-		return encode(document)
-	})}
+	d := &drawn{snapshot: snapshot, tools: make(map[registry.Audience]func() (encoded, error)), openapi: sync.OnceValues(func() (encoded, error) { return a.describe(snapshot, registry.Everyone) })}
 	for _, audience := range [...]registry.Audience{registry.Everyone, registry.Insiders} {
 		d.tools[audience] = sync.OnceValues(func() (encoded, error) {
 			return encodeTools(snapshot.Listed(audience))
@@ -59,9 +53,24 @@ func (a *catalogueAPI) draw() *drawn {
 	return d
 }
 
-// openapi describes the API in OpenAPI 3.1.
+// describe gives the description of the API with the tools that everybody, or a key for some tools, gets to see.
+func (a *catalogueAPI) describe(snapshot *catalog.Snapshot, to registry.Audience) (encoded, error) {
+	document, err := a.description.document(snapshot, to)
+	if err != nil {
+		return encoded{}, err
+	}
+	return encode(document)
+}
+
+// openapi describes the API in OpenAPI 3.1. What a key for some tools gets is made for it alone.
 func (a *catalogueAPI) openapi(w http.ResponseWriter, r *http.Request) {
-	document, err := a.draw().openapi()
+	drawn := a.draw()
+	document, err := encoded{}, error(nil)
+	if who, known := door.Caller(r.Context()); known && who.Tools != registry.Everyone {
+		document, err = a.describe(drawn.snapshot, who.Tools)
+	} else {
+		document, err = drawn.openapi()
+	}
 	if err != nil {
 		problem.Fail(w, r, a.cfg.Logger, err)
 		return
@@ -73,7 +82,12 @@ func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Ac
 	if r.URL.Query().Has("q") {
 		return a.search(w, r, who)
 	}
-	list, err := a.draw().tools[request.Audience(who)]()
+	drawn, audience := a.draw(), request.Audience(who)
+	draw, shared := drawn.tools[audience]
+	if !shared { // a key for some tools
+		draw = func() (encoded, error) { return encodeTools(drawn.snapshot.Listed(audience)) }
+	}
+	list, err := draw()
 	if err == nil {
 		list.serve(w, r)
 	}
@@ -83,7 +97,7 @@ func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Ac
 func (a *catalogueAPI) get(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	t, ok := a.cfg.Registry.Snapshot().Resolve(r.PathValue("id"))
 	if !ok || !request.Knows(who, t) {
-		return runs.UnknownTool(a.cfg.Registry, r.PathValue("id"))
+		return runs.UnknownTool(a.cfg.Registry, request.Audience(who), r.PathValue("id"))
 	}
 	tool, err := encode(t)
 	if err == nil {

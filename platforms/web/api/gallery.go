@@ -44,7 +44,7 @@ func (a *galleryAPI) list(w http.ResponseWriter, r *http.Request, who users.Acco
 	if err != nil {
 		return err
 	}
-	query.AccountID = who.ID
+	query.AccountID, query.Budget = who.ID, who.Runs
 	items, err := a.gallery.List(r.Context(), query)
 	if err != nil {
 		return err

@@ -110,6 +110,9 @@ func (a *hooksAPI) make(w http.ResponseWriter, r *http.Request, who users.Accoun
 	if err := door.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
+	if end := door.KeyEnd(r.Context()); end != nil { // it would be told of runs when the key is none any more
+		return registry.Errorf(registry.CodeUnauthorized, "this key ends on %s, and an endpoint would outlast it; use a key that does not end, or the page", end.UTC().Format(time.RFC3339))
+	}
 	account, err := uuid.Parse(who.ID)
 	if err != nil {
 		return err

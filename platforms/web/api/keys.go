@@ -7,20 +7,17 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
 )
 
 // Keys makes and ends API keys: users.Store.
 type Keys interface {
 	Keys(ctx context.Context, accountID string) ([]users.Key, error)
-	KeyOf(ctx context.Context, plaintext string) (users.Account, users.Key, error)
-	CreateKey(ctx context.Context, accountID, label string) (string, error)
-	LimitKey(ctx context.Context, accountID string, id, nanoUSD int64) error
-	MarkAgentKey(ctx context.Context, accountID string, id int64) error
+	MakeKey(ctx context.Context, accountID string, k users.NewKey) (string, error)
 	RevokeKey(ctx context.Context, accountID string, id int64, exceptSession string) error
 }
 
@@ -35,6 +32,8 @@ type keysAPI struct {
 	door     *door.Door
 	keys     Keys
 	programs Programs
+	registry *catalog.Registry
+	now      func() time.Time
 }
 
 // keyBody is an API key as the API tells it. The key itself is in the answer that makes it only.
@@ -45,8 +44,11 @@ type keyBody struct {
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"` // to the minute
 	// SpendLimit is what its runs may cost in a calendar month; 0: no limit.
-	SpendLimit int64 `json:"spendLimitNanoUsd,omitempty"`
-	Agent      bool  `json:"agent,omitempty"` // see make
+	SpendLimit int64      `json:"spendLimitNanoUsd,omitempty"`
+	Agent      bool       `json:"agent,omitempty"` // see make, as for what follows
+	Tools      []string   `json:"tools,omitempty"`
+	ExpiresAt  *time.Time `json:"expiresAt,omitempty"`
+	OwnRuns    bool       `json:"ownRuns,omitempty"` // it sees the runs alone that it made
 }
 
 func (a *keysAPI) list(w http.ResponseWriter, r *http.Request, who users.Account) error {
@@ -56,27 +58,20 @@ func (a *keysAPI) list(w http.ResponseWriter, r *http.Request, who users.Account
 	}
 	bodies := make([]keyBody, len(keys))
 	for i, k := range keys {
-		bodies[i] = keyBody{k.ID, k.Label, k.Hint, k.CreatedAt, k.LastUsedAt, k.SpendLimit, k.Agent}
+		bodies[i] = keyBody{k.ID, k.Label, k.Hint, k.CreatedAt, k.LastUsedAt, k.SpendLimit, k.Agent, k.Tools, k.ExpiresAt, k.OwnRuns}
 	}
 	door.WriteJSON(w, http.StatusOK, map[string]any{"keys": bodies})
 	return nil
 }
 
-// make makes a key of the caller's account, named by {"label": "..."}. With the operator's token it makes an account
-// with a key, named by {"name": "..."}. {"spendLimitUsd": "5"} is what the key's runs may cost in a calendar month;
-// {"agent": true} makes it the key of a model: what changes something waits for the owner's approval, see runs.Request.Approval.
+// make makes a key of the caller's account as request.WantedKey says. With the operator's token it makes an account
+// with a key, named by {"name": "..."}.
 func (a *keysAPI) make(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	var body struct {
-		Name  string `json:"name"`
-		Label string `json:"label"`
-		Limit string `json:"spendLimitUsd"`
-		Agent bool   `json:"agent"`
+		Name string `json:"name"`
+		request.WantedKey
 	}
 	err := door.ReadJSON(w, r, &body)
-	if err != nil {
-		return err
-	}
-	limit, err := spendLimit(body.Limit)
 	if err != nil {
 		return err
 	}
@@ -86,40 +81,16 @@ func (a *keysAPI) make(w http.ResponseWriter, r *http.Request, who users.Account
 		}
 		body.Label = who.DisplayName
 	}
-	key, err := a.restricted(r.Context(), who.ID, body.Label, limit, body.Agent)
+	wanted, err := body.Key(a.registry.Snapshot(), who, a.now(), door.KeyEnd(r.Context()))
+	if err != nil {
+		return err
+	}
+	key, err := a.keys.MakeKey(r.Context(), who.ID, wanted)
 	if err != nil {
 		return err
 	}
 	door.WriteJSON(w, http.StatusCreated, map[string]any{"key": key, "accountId": who.ID})
 	return nil
-}
-
-// spendLimit reads an amount in dollars; empty is none.
-func spendLimit(text string) (billing.NanoUSD, error) {
-	if text == "" {
-		return 0, nil
-	}
-	limit, err := billing.ParseUSD(text)
-	if err != nil || limit <= 0 {
-		return 0, &registry.Error{Code: registry.CodeInvalidInput, Field: "spendLimitUsd", Message: "expected US dollars as text, like \"5\" or \"0.50\""}
-	}
-	return limit, nil
-}
-
-// restricted makes a key; one whose restrictions can't be set is not given out.
-func (a *keysAPI) restricted(ctx context.Context, accountID, label string, limit billing.NanoUSD, agent bool) (string, error) {
-	plaintext, err := a.keys.CreateKey(ctx, accountID, label)
-	if err != nil || limit == 0 && !agent {
-		return plaintext, err
-	}
-	_, key, err := a.keys.KeyOf(ctx, plaintext)
-	if err == nil && limit > 0 {
-		err = a.keys.LimitKey(ctx, accountID, key.ID, int64(limit))
-	}
-	if err == nil && agent {
-		err = a.keys.MarkAgentKey(ctx, accountID, key.ID)
-	}
-	return plaintext, err
 }
 
 // accountOf finds or makes the account of a program that the operator names.

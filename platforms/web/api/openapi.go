@@ -36,7 +36,7 @@ type description struct {
 const toolTemplate = "x-tool-operation"
 
 // document draws the description from a snapshot.
-func (d *description) document(snapshot *catalog.Snapshot) (object, error) {
+func (d *description) document(snapshot *catalog.Snapshot, to registry.Audience) (object, error) {
 	document := object{}
 	fixed, err := yaml.YAMLToJSON(fixedDocument)
 	if err == nil {
@@ -59,7 +59,7 @@ func (d *description) document(snapshot *catalog.Snapshot) (object, error) {
 	for _, described := range d.mounted {
 		maps.Copy(paths, described)
 	}
-	for _, t := range snapshot.Public() {
+	for _, t := range snapshot.Listed(to) {
 		operation, err := toolOperation(template, t)
 		if err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ import (
 // fixed reads openapi.yaml as strictly as the library can, as it is served by a house without tools.
 func fixed(t *testing.T, d description) *openapi3.T {
 	t.Helper()
-	drawn, err := d.document(&catalog.Snapshot{})
+	drawn, err := d.document(&catalog.Snapshot{}, registry.Everyone)
 	if err != nil {
 		t.Fatal(err)
 	}

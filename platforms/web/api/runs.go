@@ -40,7 +40,7 @@ func (a *runsAPI) own(r *http.Request, who users.Account) (runs.Run, error) {
 
 func (a *runsAPI) list(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	q := r.URL.Query()
-	f := runs.Filter{AccountID: who.ID, ToolID: q.Get("toolId"), Status: runs.Status(q.Get("status")), Before: q.Get("before"), Limit: 50}
+	f := runs.Filter{AccountID: who.ID, Budget: who.Runs, ToolID: q.Get("toolId"), Status: runs.Status(q.Get("status")), Before: q.Get("before"), Limit: 50}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 200 {
@@ -68,8 +68,8 @@ type resultKey struct{ runID, host string }
 
 // toldRun is a run that is over, as it is told to its owner.
 type toldRun struct {
-	owner string
-	body  encoded
+	owner, budget string
+	body          encoded
 }
 
 // maxResult bounds what is kept of one run.
@@ -79,7 +79,7 @@ const maxResult = 64 << 10
 // again.
 func (a *runsAPI) get(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	key, now := resultKey{r.PathValue("id"), r.Host}, a.now()
-	if known, ok := a.results.Get(key, now); ok && (known.owner == who.ID || who.Operator) {
+	if known, ok := a.results.Get(key, now); ok && (known.owner == who.ID || who.Operator) && who.Sees(known.budget) {
 		known.body.serve(w, r)
 		return nil
 	}
@@ -92,7 +92,7 @@ func (a *runsAPI) get(w http.ResponseWriter, r *http.Request, who users.Account)
 		return err
 	}
 	if run.Status.Final() && len(body.raw) <= maxResult {
-		a.results.Put(key, toldRun{run.AccountID, body}, now)
+		a.results.Put(key, toldRun{run.AccountID, run.Budget, body}, now)
 	}
 	body.serve(w, r)
 	return nil

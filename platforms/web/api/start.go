@@ -47,7 +47,7 @@ func (a *starting) start(w http.ResponseWriter, r *http.Request, who users.Accou
 		}
 	}
 	if ok && !request.Knows(who, t) || !ok && strings.HasPrefix(r.URL.Path, registry.RunPrefix) {
-		return a.refuseCall(w, r, runs.Run{}, runs.UnknownTool(a.registry, strings.TrimPrefix(r.URL.Path, registry.RunPrefix)))
+		return a.refuseCall(w, r, runs.Run{}, runs.UnknownTool(a.registry, request.Audience(who), strings.TrimPrefix(r.URL.Path, registry.RunPrefix)))
 	}
 	if !ok {
 		a.notFound(w, r)
@@ -72,17 +72,21 @@ func (a *starting) start(w http.ResponseWriter, r *http.Request, who users.Accou
 
 // startedBefore gives the run that a repeated request began before its tool went away: its client must not take it for lost.
 func (a *starting) startedBefore(r *http.Request, who users.Account) (runs.Run, error) {
-	run, err := a.runs.First(r.Context(), who.ID, apiKey(r.Header.Get("Idempotency-Key")))
+	run, err := a.runs.First(r.Context(), who.ID, apiKey(who, r.Header.Get("Idempotency-Key")))
 	if path, _ := url.PathUnescape(run.Tool.RunPath()); err == nil && path != r.URL.Path {
 		err = runs.ErrNotFound
 	}
 	return run, err
 }
 
-// apiKey is the key of a run that a request with an Idempotency-Key began; "" for none.
-func apiKey(header string) string {
-	if header == "" {
+// apiKey is the key of a run that a request with an Idempotency-Key began; "" for none. Those who see their own runs alone have keys of their own, so
+// that none of them is given another's run.
+func apiKey(who users.Account, header string) string {
+	switch {
+	case header == "":
 		return ""
+	case who.Runs != "":
+		return "api:" + who.Runs + ":" + header
 	}
 	return "api:" + header
 }
@@ -105,7 +109,7 @@ func (a *starting) startCall(w http.ResponseWriter, r *http.Request, who users.A
 		if err := checkIdempotencyKey(key); err != nil {
 			return runs.Run{}, err
 		}
-		asked.IdempotencyKey = apiKey(key)
+		asked.IdempotencyKey = apiKey(who, key)
 	}
 	run, err := a.callers.Accept(r.Context(), who, asked)
 	if run.ID != "" && asked.IdempotencyKey != "" {
@@ -118,7 +122,7 @@ func (a *starting) startCall(w http.ResponseWriter, r *http.Request, who users.A
 
 // requestOf is what a request asks of a tool.
 func requestOf(r *http.Request, who users.Account, t registry.Tool, v request.Values) runs.Request {
-	asked := runs.Request{AccountID: who.ID, ToolID: t.ToolID, Values: v, Audience: request.Audience(who), Context: request.Context(r)}
+	asked := runs.Request{AccountID: who.ID, ToolID: t.ToolID, Values: v, Audience: request.Audience(who), Budget: door.Budget(r.Context()), Context: request.Context(r)}
 	if request.ByModel(r) {
 		asked.Approval = runs.ApproveWrites
 	}
@@ -148,7 +152,7 @@ func (a *starting) checkRepeat(ctx context.Context, asked runs.Request, run runs
 func (a *starting) quote(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	t, ok := a.registry.Snapshot().Resolve(r.PathValue("id"))
 	if !ok || !request.Knows(who, t) {
-		return runs.UnknownTool(a.registry, r.PathValue("id"))
+		return runs.UnknownTool(a.registry, request.Audience(who), r.PathValue("id"))
 	}
 	v, err := a.reader.Inputs(w, r, who, *t)
 	if err != nil {

@@ -47,6 +47,9 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = s.mayTalk(r, body.Conversation)
 	}
+	if name := named(account, body.Conversation); err == nil && len(name) > maxConversation {
+		err = registry.Errorf(registry.CodeInvalidInput, "conversation: expected a name of at most %d bytes", maxConversation-len(name)+len(body.Conversation))
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -57,7 +60,7 @@ func (s server) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if wantsEvents(r) {
-		s.stream(w, r, model, question, name)
+		s.stream(w, r, model, question, name, body.Conversation)
 		return
 	}
 	answer, err := model.Ask(r.Context(), question)
@@ -74,7 +77,7 @@ func (s server) forget(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	there, err := s.Conversations.ForgetConversation(r.Context(), account.ID, r.PathValue("id"))
+	there, err := s.Conversations.ForgetConversation(r.Context(), account.ID, named(account, r.PathValue("id")))
 	switch {
 	case err != nil:
 		s.fail(w, r, err)

@@ -2,12 +2,14 @@ package askapi
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"path"
 	"strings"
 
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -42,13 +44,25 @@ func (a *attachmentBody) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	type plain attachmentBody
-	return json.Unmarshal(data, (*plain)(a))
+	return door.DecodeStrictly(data, (*plain)(a))
+}
+
+// read takes a JSON object with known members only, like example.
+func read(w http.ResponseWriter, r *http.Request, into any, example string) error {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return door.TooLargeOr(err, "the body can't be read")
+	}
+	if err := door.DecodeStrictly(data, into); err != nil {
+		return registry.Errorf(registry.CodeInvalidInput, "expected JSON such as %s: %s", example, door.JSONFault(err))
+	}
+	return nil
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) (askBody, error) {
 	var body askBody
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&body); err != nil {
-		return body, registry.Errorf(registry.CodeInvalidInput, `expected JSON such as {"question":"find the oak chair"}`)
+	if err := read(w, r, &body, `{"question":"find the oak chair"}`); err != nil {
+		return body, err
 	}
 	switch {
 	case len(body.Conversation) > maxConversation || strings.ContainsRune(body.Conversation, 0):

@@ -1,7 +1,6 @@
 package askapi
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/signalbox/signalbox/agent"
@@ -9,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/edit"
 	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -61,15 +61,11 @@ func (s server) improve(w http.ResponseWriter, r *http.Request) {
 
 func (s server) improved(r *http.Request, w http.ResponseWriter, account users.Account) (improvedBody, error) {
 	var body improveBody
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&body); err != nil {
-		return improvedBody{}, registry.Errorf(registry.CodeInvalidInput, `expected JSON such as {"tool":"imagine","input":"prompt","text":"a bicycle"}`)
-	}
-	audience := registry.Everyone
-	if account.Operator {
-		audience = registry.Insiders
+	if err := read(w, r, &body, `{"tool":"imagine","input":"prompt","text":"a bicycle"}`); err != nil {
+		return improvedBody{}, err
 	}
 	tool, ok := s.Registry.Snapshot().Resolve(body.Tool)
-	if !ok || !tool.KnownTo(audience) {
+	if !ok || !request.Knows(account, tool) {
 		return improvedBody{}, runs.ErrUnknownTool
 	}
 	input, ok := tool.InputSchema.Get(body.Input)

@@ -69,10 +69,18 @@ func (s server) allowed(r *http.Request) (users.Account, error) {
 	return account, nil
 }
 
+// named is the name under which a conversation is kept. What those say who see their own runs alone is apart from what is said by other keys.
+func named(account users.Account, conversation string) string {
+	if account.Runs == "" || conversation == "" {
+		return conversation
+	}
+	return account.Runs + "/" + conversation
+}
+
 // mayTalk keeps keys with a limit and agents' keys out of what people say in chats: there it would stand as their word.
 func (s server) mayTalk(r *http.Request, conversation string) error {
 	if strings.HasPrefix(conversation, agent.InChats) && s.Budget(r.Context()).Name != "" {
-		return &problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "conversation: " + agent.InChats + " begins the names of conversations in chats, where a key with a spending limit and an agent's key have no part; choose another name"}
+		return &problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "conversation: " + agent.InChats + " begins the names of conversations in chats, where a restricted key and an agent's key have no part; choose another name"}
 	}
 	return nil
 }
@@ -144,12 +152,9 @@ func May(u Users, account users.Account) func(ctx context.Context, toolID string
 
 func (s server) question(r *http.Request, account users.Account, body askBody) (agent.Question, error) {
 	q := agent.Question{
-		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: registry.Everyone, Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()), Key: s.Budget(r.Context()), Language: account.Language,
-		Conversation: body.Conversation, Spoken: !s.ByAgent(r.Context()), Attachments: body.attachments(), PlanSchema: body.PlanSchema,
+		Text: body.Question, Intents: body.Intents, AccountID: account.ID, Audience: request.Audience(account), Origin: runs.Origin{Platform: Platform}, Budget: s.Budget(r.Context()), Key: s.Budget(r.Context()), Language: account.Language,
+		Conversation: named(account, body.Conversation), Spoken: !s.ByAgent(r.Context()), Attachments: body.attachments(), PlanSchema: body.PlanSchema,
 		May: May(s.Users, account),
-	}
-	if account.Operator {
-		q.Audience = registry.Insiders
 	}
 	q.Context.TraceID, _ = request.TraceOf(r.Header.Get("Traceparent"))
 	if body.Budget == 0 {
@@ -159,7 +164,7 @@ func (s server) question(r *http.Request, account users.Account, body askBody) (
 		return q, registry.Errorf(registry.CodeInvalidInput, "budgetNanoUsd: a budget is a person's word, which an agent's key can't give")
 	}
 	if q.Budget.Name != "" {
-		return q, registry.Errorf(registry.CodeInvalidInput, "budgetNanoUsd: this key has a spending limit of its own, which holds; leave the budget out")
+		return q, registry.Errorf(registry.CodeInvalidInput, "budgetNanoUsd: this key has restrictions of its own, which hold; leave the budget out")
 	}
 	q.Budget = runs.Budget{Name: "question:" + uuid.NewString(), Limit: body.Budget}
 	return q, nil

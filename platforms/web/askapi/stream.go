@@ -23,7 +23,7 @@ type events struct {
 	lost  bool // nobody listens any more
 }
 
-func (s server) stream(w http.ResponseWriter, r *http.Request, model *agent.Agent, q agent.Question, name string) {
+func (s server) stream(w http.ResponseWriter, r *http.Request, model *agent.Agent, q agent.Question, name, conversation string) {
 	e := &events{w: w}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -39,7 +39,7 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, model *agent.Agen
 	done := struct {
 		answerBody
 		Error *problem.Problem `json:"error,omitempty"`
-	}{answerBody: bodyOf(answer, name, q.Conversation)}
+	}{answerBody: bodyOf(answer, name, conversation)}
 	if err != nil {
 		p := s.explain(r.Context(), err)
 		done.Error = &p

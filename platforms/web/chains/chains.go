@@ -26,12 +26,12 @@ func Routes(cfg Config) []door.Route {
 	drawn := cfg.Render.Pages(templateFiles, func(i18n.Voice) template.FuncMap { return nil })
 	s := server{cfg, drawn}
 	return []door.Route{
-		door.ForPeople("GET "+Path, door.Read, s.told(s.list)),
-		door.ForPeople("GET "+Path+"/build", door.Read, s.told(s.blank)),
-		door.ForPeople("GET "+Path+"/build/{id}", door.Read, s.told(s.edit)),
+		door.ForPeople("GET "+Path, door.View, s.told(s.list)),
+		door.ForPeople("GET "+Path+"/build", door.View, s.told(s.blank)),
+		door.ForPeople("GET "+Path+"/build/{id}", door.View, s.told(s.edit)),
 		door.ForPeople("POST "+Path+"/build", door.Person, s.told(s.build)),
 		door.ForPeople("POST "+Path+"/{id}/{deed}", door.Person, s.told(s.press)),
-		door.ForPeople("GET "+Path+"/missions/{id}", door.Read, s.told(s.mission)),
+		door.ForPeople("GET "+Path+"/missions/{id}", door.View, s.told(s.mission)),
 		door.ForPeople("POST "+Path+"/missions/{id}/confirm", door.Person, s.told(s.confirm)),
 		door.ForPeople("POST "+Path+"/missions/{id}/cancel", door.Person, s.told(s.cancel)),
 	}
@@ -48,7 +48,7 @@ func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if err != nil {
 		return err
 	}
-	begun, err := s.Missions.List(r.Context(), a.ID, "")
+	begun, err := s.Missions.List(r.Context(), a.ID, a.Runs, "")
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type Missions interface {
 	Confirm(ctx context.Context, missionID, accountID, hash string) (missions.Mission, error)
 	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
 	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
-	List(ctx context.Context, accountID, before string) ([]missions.Mission, error)
+	List(ctx context.Context, accountID, budget, before string) ([]missions.Mission, error)
 	ShareBounds() billing.ShareBounds
 	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
 	DeleteChain(ctx context.Context, chainID, accountID string) error

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -15,7 +16,7 @@ func (d *Door) Admit(w http.ResponseWriter, r *http.Request, use Use) (users.Acc
 		return users.Account{}, err
 	}
 	if !c.may(use) {
-		return users.Account{}, c.refusal(use)
+		return users.Account{}, cmp.Or(err, c.refusal(use))
 	}
 	if !safeMethod(r.Method) && (c.kind == session || use == Enter) {
 		return c.account, d.unforged(w, r)

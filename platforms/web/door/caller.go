@@ -9,8 +9,10 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -78,6 +80,12 @@ func Account(ctx context.Context) (users.Account, error) {
 	return c.account, err
 }
 
+// KeyEnd is when the API key ends that the request of ctx came with; nil: it came with none, or with one that does not end.
+func KeyEnd(ctx context.Context) *time.Time {
+	c, _ := callerOf(ctx)
+	return c.key.ExpiresAt
+}
+
 // Caller gives the account that sent the request of ctx; false for none.
 func Caller(ctx context.Context) (users.Account, bool) {
 	c, ok := callerOf(ctx)
@@ -90,11 +98,11 @@ func SessionID(ctx context.Context) string {
 	return c.session.ID
 }
 
-// Budget is what the runs of the request of ctx draw on: that of the API key it came with, where that is limited or an agent's. An agent's has no limit
-// where its key has none; its name tells providers that nothing of an operator is in the call.
+// Budget is what the runs of the request of ctx draw on: that of the API key it came with, where that is restricted. It has no limit
+// where its key has none; its name tells providers that nothing of an operator is in the call, and whose runs these are.
 func Budget(ctx context.Context) runs.Budget {
 	c, ok := callerOf(ctx)
-	if !ok || c.kind != limitedKey && c.kind != agentKey {
+	if !ok || !c.key.Restricted() {
 		return runs.Budget{}
 	}
 	return runs.Budget{Name: c.key.Budget(), Limit: billing.NanoUSD(c.key.SpendLimit)}
@@ -174,12 +182,12 @@ func (d *Door) byKey(ctx context.Context, key string) (caller, error) {
 
 // holderOf is who shows a key.
 func holderOf(a users.Account, key users.Key) caller {
-	c := caller{kind: fullKey, account: a, key: key}
+	c := caller{kind: fullKey, account: key.Narrow(a), key: key}
 	switch {
 	case key.Agent:
-		c.kind, c.account.Operator = agentKey, false
-	case key.SpendLimit > 0:
-		c.kind, c.account.Operator = limitedKey, false
+		c.kind = agentKey
+	case key.Restricted():
+		c.kind = limitedKey
 	}
 	return c
 }
@@ -196,11 +204,21 @@ func (d *Door) bySession(ctx context.Context, secret string) (caller, error) {
 }
 
 func signedOutIf(err error) error {
-	if errors.Is(err, users.ErrNotFound) {
+	var ended *users.KeyEndedError
+	switch {
+	case errors.As(err, &ended):
+		return &endedError{problem.Problem{Status: ErrSignedOut.Status, Code: ErrSignedOut.Code, Detail: "This API key ended on " + ended.At.UTC().Format(time.RFC3339) + "."}}
+	case errors.Is(err, users.ErrNotFound):
 		return ErrSignedOut
 	}
 	return err
 }
+
+// endedError is an ErrSignedOut that says when the key ended.
+type endedError struct{ problem problem.Problem }
+
+func (e *endedError) Error() string   { return e.problem.Detail }
+func (e *endedError) Unwrap() []error { return []error{&e.problem, ErrSignedOut} }
 
 // same reports whether what was given is a token that is set. It compares hashes, so that the time tells nothing about the
 // token, not even its length.

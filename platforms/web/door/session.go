@@ -58,7 +58,7 @@ func (d *Door) Enter(w http.ResponseWriter, r *http.Request, a users.Account, wa
 	return nil
 }
 
-// Leave signs the browser out.
+// Leave signs the browser out, and has it forget the copies that it keeps of the account's files and pages.
 func (d *Door) Leave(w http.ResponseWriter, r *http.Request) error {
 	if c, ok := callerOf(r.Context()); ok && c.session.ID != "" {
 		if err := d.cfg.Secrets.EndSession(r.Context(), c.account.ID, c.session.ID); err != nil {
@@ -69,5 +69,6 @@ func (d *Door) Leave(w http.ResponseWriter, r *http.Request) error {
 	v := visitOf(r.Context())
 	cookie, _ := v.cookies()
 	v.keep(cookie, "", -time.Second)
+	w.Header().Set("Clear-Site-Data", `"cache"`)
 	return nil
 }

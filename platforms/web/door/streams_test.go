@@ -51,6 +51,7 @@ func TestStreamsEndWithTheirKeyOrSession(t *testing.T) {
 		ends   bool
 	}{
 		"a revoked key":                           {byKey, users.ErrNotFound, true},
+		"a key that has ended":                    {byKey, &users.KeyEndedError{At: time.Unix(0, 0)}, true},
 		"an ended session":                        {bySession, users.ErrNotFound, true},
 		"a key that holds":                        {byKey, nil, false},
 		"a key while the database can't be asked": {byKey, errors.New("no connection"), false},

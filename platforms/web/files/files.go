@@ -80,12 +80,13 @@ func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	tag := `"` + hash + "-" + side + `"`
-	if door.HasTag(r, tag) {
-		w.WriteHeader(http.StatusNotModified)
+	if hasCopy(w, r, hash+"-"+side) {
 		return
 	}
 	mimeType, content, err := s.cfg.Store.Thumbnail(r.Context(), Scheme+hash, pixels)
+	if err != nil {
+		forgetCopy(h)
+	}
 	if errors.Is(err, assets.ErrNoThumbnail) {
 		http.Redirect(w, r, "/files/"+r.PathValue("sig")+"/"+hash+"/picture", http.StatusTemporaryRedirect)
 		return
@@ -95,8 +96,6 @@ func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 		s.cfg.NotFound(w, r)
 		return
 	}
-	h.Set("Cache-Control", "private, max-age=31536000, immutable")
-	h.Set("ETag", tag)
 	h.Set("Content-Type", mimeType)
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	w.Write(content)
@@ -139,11 +138,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		s.cfg.NotFound(w, r)
 		return
 	}
-	h := w.Header()
-	h.Set("Cache-Control", "private, max-age=31536000, immutable")
-	h.Set("ETag", `"`+hash+`"`)
-	if door.HasTag(r, h.Get("ETag")) {
-		w.WriteHeader(http.StatusNotModified)
+	if hasCopy(w, r, hash) {
 		return
 	}
 	if known, ok := s.small.Get(hash, s.cfg.Now()); ok {
@@ -153,8 +148,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	content, info, err := s.cfg.Store.OpenMedia(r.Context(), Scheme+hash)
 	if err != nil {
 		s.cfg.Logger.Warn("stored file can't be read", "hash", hash, "error", err)
-		h.Del("Cache-Control")
-		h.Del("ETag")
+		forgetCopy(w.Header())
 		s.cfg.NotFound(w, r)
 		return
 	}
@@ -175,6 +169,25 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	sendFile(w, r, info.MIMEType, content)
+}
+
+// hasCopy says what a browser may do with a file, and reports whether it has that already, which it is told then. A copy is shown again only after we were
+// asked whether it still may be read: files are deleted and taken down. All copies go when somebody signs out, see door.Door.Leave.
+func hasCopy(w http.ResponseWriter, r *http.Request, content string) bool {
+	h := w.Header()
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", `"`+content+`"`)
+	if !door.HasTag(r, h.Get("ETag")) {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+// forgetCopy takes back what hasCopy said, of an answer that is not the file.
+func forgetCopy(h http.Header) {
+	h.Del("Cache-Control")
+	h.Del("ETag")
 }
 
 // playsOrSaves reports whether a browser asks for a file to play, open or save it. Only then may it come from elsewhere: what

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -166,14 +167,7 @@ func (h *house) person(t *testing.T, name string, limit billing.NanoUSD) (accoun
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err = h.users.CreateKey(t.Context(), a.ID, "mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, known, err := h.users.KeyOf(t.Context(), key)
-	if err == nil && limit > 0 {
-		err = h.users.LimitKey(t.Context(), a.ID, known.ID, int64(limit))
-	}
+	key, err = h.users.MakeKey(t.Context(), a.ID, users.NewKey{SpendLimit: int64(limit)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -875,11 +869,8 @@ func TestApproval(t *testing.T) {
 			}
 		}
 	})
-	account, agent := h.person(t, "ann", 0)
-	_, known, err := h.users.KeyOf(t.Context(), agent)
-	if err == nil {
-		err = h.users.MarkAgentKey(t.Context(), account, known.ID)
-	}
+	account, _ := h.person(t, "ann", 0)
+	agent, err := h.users.MakeKey(t.Context(), account, users.NewKey{Agent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -944,4 +935,44 @@ func TestApproval(t *testing.T) {
 			t.Errorf("got %+v, %v", result, err)
 		}
 	})
+}
+
+func TestKeysForSomeTools(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	account, _ := h.person(t, "ann", 0)
+	key, err := h.users.MakeKey(t.Context(), account, users.NewKey{Tools: []string{"free*"}, SpendLimit: int64(billing.Dollar)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range versions {
+		session := h.connect(t, version, key, sdk.ClientOptions{})
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+		}
+		if slices.Sort(names); !slices.Equal(names, []string{"free.story", "searchTools"}) {
+			t.Errorf("%s: it is shown %q", version, names)
+		}
+		if found := call(t, session, "searchTools", map[string]any{"query": "paid story"}); strings.Contains(textOf(found), "paid") {
+			t.Errorf("%s: it finds %s", version, textOf(found))
+		}
+		told := func(name string) string {
+			_, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: prompt("x")})
+			if err == nil {
+				t.Fatalf("%s: %s can be called", version, name)
+			}
+			return strings.ReplaceAll(err.Error(), name, "NAME")
+		}
+		if got, want := told("paid-story"), told("nothing"); got != want {
+			t.Errorf("%s: told %s, of a tool that there is not: %s", version, got, want)
+		}
+		if result := call(t, session, "free.story", prompt("a pier")); result.IsError {
+			t.Errorf("%s: %s", version, textOf(result))
+		}
+	}
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
@@ -148,7 +149,7 @@ func (c caller) audience() registry.Audience {
 	if c.account.Operator {
 		return registry.Insiders
 	}
-	return registry.Everyone
+	return c.account.Tools
 }
 
 // Handler serves the one address of the server.
@@ -256,7 +257,34 @@ func (s *Server) newCatalogue(a registry.Audience) *catalogue {
 		Logger:       s.cfg.Logger,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
 	})
+	server.AddReceivingMiddleware(s.forSome)
 	return &catalogue{audience: a, server: server, call: s.handler, search: s.search, log: s.cfg.Logger, shown: map[string]string{}}
+}
+
+// forSome keeps a key for some tools to them: the server has those of all keys.
+func (s *Server) forSome(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		extra := req.GetExtra()
+		if extra == nil || extra.TokenInfo == nil {
+			return next(ctx, method, req)
+		}
+		c, known := extra.TokenInfo.Extra[callerKey].(caller)
+		if !known || c.account.Tools == registry.Everyone {
+			return next(ctx, method, req)
+		}
+		named := map[string]bool{searchTool: true}
+		for _, tool := range s.cfg.Registry.Snapshot().Offered(c.audience()) {
+			named[nameOf(tool.ToolID)] = true
+		}
+		if call, is := req.(*sdk.CallToolRequest); is && !named[call.Params.Name] {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", call.Params.Name)} // as the library says it
+		}
+		result, err := next(ctx, method, req)
+		if list, is := result.(*sdk.ListToolsResult); is && list != nil {
+			list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool { return !named[t.Name] })
+		}
+		return result, err
+	}
 }
 
 // follow makes the server's tools those that the snapshot offers, with the descriptions made for it so far. Clients

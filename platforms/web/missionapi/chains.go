@@ -56,6 +56,9 @@ func writeChain(w http.ResponseWriter, status int, c missions.Chain) error {
 
 func (s server) showChain(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	c, err := s.Missions.Chain(r.Context(), r.PathValue("id"), a.ID)
+	if err == nil && !a.Tools.Names(c.ToolID()) {
+		err = missions.ErrNotFound
+	}
 	if err != nil {
 		return err
 	}
@@ -67,9 +70,11 @@ func (s server) listChains(w http.ResponseWriter, r *http.Request, a users.Accou
 	if err != nil {
 		return err
 	}
-	bodies := make([]chainBody, len(list))
-	for i, c := range list {
-		bodies[i] = chainOf(c)
+	bodies := []chainBody{}
+	for _, c := range list {
+		if a.Tools.Names(c.ToolID()) {
+			bodies = append(bodies, chainOf(c))
+		}
 	}
 	door.WriteJSON(w, http.StatusOK, map[string]any{"chains": bodies})
 	return nil

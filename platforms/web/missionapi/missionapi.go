@@ -4,6 +4,7 @@
 package missionapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -54,6 +55,9 @@ func (s server) plan(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if len(key) > maxKey {
 		return registry.Errorf(registry.CodeInvalidInput, "Idempotency-Key: expected at most %d bytes", maxKey)
 	}
+	if key != "" && a.Runs != "" { // no other's mission is found by it
+		key = a.Runs + ":" + key
+	}
 	if err := s.settle(r, a, draft); err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func (s server) plan(w http.ResponseWriter, r *http.Request, a users.Account) er
 func (s server) settle(r *http.Request, a users.Account, d missions.Draft) error {
 	for i, leg := range d.Legs {
 		tool, known := s.Registry.Snapshot().Resolve(leg.Tool)
-		if !known || len(leg.Inputs) == 0 {
+		if !known || len(leg.Inputs) == 0 || !request.Knows(a, tool) {
 			continue // said by Plan
 		}
 		v := request.Values{runs.FromArgument: leg.Inputs}
@@ -84,7 +88,7 @@ func (s server) settle(r *http.Request, a users.Account, d missions.Draft) error
 }
 
 func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	list, err := s.Missions.List(r.Context(), a.ID, r.URL.Query().Get("before"))
+	list, err := s.Missions.List(r.Context(), a.ID, a.Runs, r.URL.Query().Get("before"))
 	if err != nil {
 		return err
 	}
@@ -96,8 +100,17 @@ func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) er
 	return nil
 }
 
+// own finds a mission of an account. Those that its key does not see are not there.
+func (s server) own(ctx context.Context, id string, a users.Account) (missions.Mission, error) {
+	m, err := s.Missions.Get(ctx, id, a.ID)
+	if err == nil && !a.Sees(m.Budget) {
+		err = missions.ErrNotFound
+	}
+	return m, err
+}
+
 func (s server) show(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	m, err := s.Missions.Get(r.Context(), r.PathValue("id"), a.ID)
+	m, err := s.own(r.Context(), r.PathValue("id"), a)
 	if err != nil {
 		return err
 	}
@@ -125,6 +138,9 @@ func (s server) confirm(w http.ResponseWriter, r *http.Request, a users.Account)
 }
 
 func (s server) cancel(w http.ResponseWriter, r *http.Request, a users.Account) error {
+	if _, err := s.own(r.Context(), r.PathValue("id"), a); err != nil {
+		return err
+	}
 	m, err := s.Missions.Cancel(r.Context(), r.PathValue("id"), a.ID)
 	if err != nil {
 		return err
@@ -139,7 +155,7 @@ const look = 300 * time.Millisecond
 // events tells each state of a mission as a server-sent event, the present one first, and ends with the mission.
 func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	ctx, id := r.Context(), r.PathValue("id")
-	m, err := s.Missions.Get(ctx, id, a.ID)
+	m, err := s.own(ctx, id, a)
 	if err != nil {
 		return err
 	}
@@ -171,7 +187,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) 
 			return nil
 		case <-tick.C:
 		}
-		if m, err = s.Missions.Get(ctx, id, a.ID); err != nil {
+		if m, err = s.own(ctx, id, a); err != nil {
 			return nil // it was deleted; a new request hears so
 		}
 	}

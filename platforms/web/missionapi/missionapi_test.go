@@ -50,7 +50,7 @@ func (b *book) Get(_ context.Context, id, account string) (missions.Mission, err
 	return b.m, nil
 }
 
-func (b *book) List(ctx context.Context, account, _ string) ([]missions.Mission, error) {
+func (b *book) List(ctx context.Context, account, _, _ string) ([]missions.Mission, error) {
 	if m, err := b.Get(ctx, "m1", account); err == nil {
 		return []missions.Mission{m}, nil
 	}

@@ -1,9 +1,7 @@
 package missionapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -25,7 +23,7 @@ type Missions interface {
 	Confirm(ctx context.Context, missionID, accountID, hash string) (missions.Mission, error)
 	Cancel(ctx context.Context, missionID, accountID string) (missions.Mission, error)
 	Get(ctx context.Context, missionID, accountID string) (missions.Mission, error)
-	List(ctx context.Context, accountID, before string) ([]missions.Mission, error)
+	List(ctx context.Context, accountID, budget, before string) ([]missions.Mission, error)
 	SaveChain(ctx context.Context, c missions.Chain) (missions.Chain, error)
 	DeleteChain(ctx context.Context, chainID, accountID string) error
 	Chain(ctx context.Context, chainID, accountID string) (missions.Chain, error)
@@ -74,10 +72,7 @@ func read(w http.ResponseWriter, r *http.Request, into any, example string) erro
 	if err != nil {
 		return door.TooLargeOr(err, "the body can't be read")
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := door.DecodeStrictly(data, into); err != nil {
 		return registry.Errorf(registry.CodeInvalidInput, "expected JSON such as %s: %s", example, door.JSONFault(err))
 	}
 	return nil

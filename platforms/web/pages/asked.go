@@ -33,8 +33,8 @@ type askedPages struct {
 
 func (s *askedPages) routes() []door.Route {
 	return []door.Route{
-		door.ForPeople("GET "+questionsPath, door.Read, s.list),
-		door.ForPeople("GET "+questionsPath+"/{id}", door.Read, s.page),
+		door.ForPeople("GET "+questionsPath, door.View, s.list),
+		door.ForPeople("GET "+questionsPath+"/{id}", door.View, s.page),
 	}
 }
 

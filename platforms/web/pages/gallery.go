@@ -42,8 +42,8 @@ type galleryPages struct {
 
 func (s *galleryPages) routes() []door.Route {
 	return []door.Route{
-		door.ForPeople("GET "+GalleryPath, door.Read, s.wall),
-		door.ForPeople("GET "+GalleryPath+"/{id}/{n}", door.Read, s.item),
+		door.ForPeople("GET "+GalleryPath, door.View, s.wall),
+		door.ForPeople("GET "+GalleryPath+"/{id}/{n}", door.View, s.item),
 		door.ForPeople("POST "+GalleryPath+"/{id}/{n}/mark", door.Person, s.mark),
 		door.ForPeople("POST "+GalleryPath+"/zip", door.Person, s.zip),
 		door.ForPeople("POST "+GalleryPath+"/delete", door.Person, s.remove),

@@ -47,7 +47,7 @@ const latestRuns = 40
 
 // front is the list of tools, or the page for those who are not signed in.
 func (s *overview) front(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	if a.ID == "" {
+	if a.ID == "" || a.Narrowed() {
 		return s.landing(w, r)
 	}
 	return s.home(w, r, a)
@@ -200,17 +200,17 @@ func gives(t *registry.Tool) string {
 func (s *overview) routes() []door.Route {
 	front := door.Public
 	if s.door.Site.Local() { // there are no strangers, but for those who come by a proxy
-		front = door.Read
+		front = door.View
 	}
 	return []door.Route{
 		door.ForPeople("GET /{$}", front, s.front),
-		door.ForPeople("GET /history", door.Read, s.history),
-		door.ForPeople("GET /prices", door.Read, s.prices),
-		door.ForPeople("GET /buy", door.Read, s.buy),
+		door.ForPeople("GET /history", door.View, s.history),
+		door.ForPeople("GET /prices", door.View, s.prices),
+		door.ForPeople("GET /buy", door.View, s.buy),
 		door.ForPeople("POST /buy", door.Person, s.order),
 		door.ForPeople("POST /buy/redeem", door.Person, s.redeem),
-		door.ForPeople("GET /buy/receipts/{number}", door.Read, s.receipt),
-		door.ForPeople("GET /developers", door.Read, s.developers),
+		door.ForPeople("GET /buy/receipts/{number}", door.View, s.receipt),
+		door.ForPeople("GET /developers", door.View, s.developers),
 		door.ForAll("GET /llms.txt", s.llms),
 		door.ForAll("GET /terms", s.terms),
 		door.ForAll("GET /privacy", s.privacy),

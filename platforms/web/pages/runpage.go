@@ -38,7 +38,7 @@ type runPages struct {
 
 func (s *runPages) routes() []door.Route {
 	return []door.Route{
-		door.ForPeople("GET /run/{id}", door.Read, s.page),
+		door.ForPeople("GET /run/{id}", door.View, s.page),
 		door.ForPeople("POST /run/{id}/confirm", door.Person, s.confirm),
 		door.ForPeople("POST /run/{id}/answer", door.Person, s.answer),
 		door.ForPeople("POST /run/{id}/cancel", door.Person, s.cancel),

@@ -51,7 +51,7 @@ type forms struct {
 
 func (s *forms) routes() []door.Route {
 	return []door.Route{
-		door.ForPeople("GET /tool/{id}", door.Read, s.page),
+		door.ForPeople("GET /tool/{id}", door.View, s.page),
 		door.ForPeople("POST /tool/{id}", door.Person, s.start),
 		door.ForPeople("POST /tool/{id}/price", door.Person, s.price),
 	}

@@ -23,7 +23,7 @@ func (s tools) snapshot() *catalog.Snapshot { return s.registry.Snapshot() }
 func (s tools) visible(id string, a users.Account) (registry.Tool, error) {
 	t, ok := s.snapshot().Resolve(id)
 	if !ok || !request.Knows(a, t) {
-		return registry.Tool{}, runs.UnknownTool(s.registry, id)
+		return registry.Tool{}, runs.UnknownTool(s.registry, request.Audience(a), id)
 	}
 	return t.Clone(), nil
 }

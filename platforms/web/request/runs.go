@@ -56,7 +56,7 @@ func ByModel(r *http.Request) bool {
 	return Context(r).PlannerProvider != "" || door.ByAgent(r.Context())
 }
 
-// Own finds a run of this account; the runs of others do not exist for it, unless it is an operator's.
+// Own finds a run of this account; the runs of others do not exist for it, unless it is an operator's. Nor do those that its key does not see.
 func (c Callers) Own(ctx context.Context, a users.Account, runID string) (runs.Run, error) {
 	if runID == "" {
 		return runs.Run{}, runs.ErrNotFound
@@ -65,7 +65,7 @@ func (c Callers) Own(ctx context.Context, a users.Account, runID string) (runs.R
 	if err != nil {
 		return runs.Run{}, err
 	}
-	if run.AccountID != a.ID && !a.Operator {
+	if run.AccountID != a.ID && !a.Operator || !a.Sees(run.Budget) {
 		return runs.Run{}, runs.ErrNotFound
 	}
 	return run, nil
@@ -84,7 +84,7 @@ func Audience(a users.Account) registry.Audience {
 	if a.Operator {
 		return registry.Insiders
 	}
-	return registry.Everyone
+	return a.Tools
 }
 
 // Knows reports whether an account may know of a tool. One that somebody has made for themselves is nobody else's: its description tells all its steps.

@@ -64,8 +64,8 @@ func Routes(cfg Config) []door.Route {
 	})
 	s := server{cfg, drawn}
 	return []door.Route{
-		door.ForPeople("GET "+Path, door.Read, s.list),
-		door.ForPeople("GET "+Path+"/{id}", door.Read, s.one),
+		door.ForPeople("GET "+Path, door.View, s.list),
+		door.ForPeople("GET "+Path+"/{id}", door.View, s.one),
 	}
 }
 

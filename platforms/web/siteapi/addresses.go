@@ -3,8 +3,10 @@ package siteapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -171,6 +173,16 @@ var addresses = []address{
 // jsonNumber is a whole number as JSON has it.
 func jsonNumber(text string) any { return json.Number(text) }
 
+// only refuses members of the body that are none of some.
+func (in request) only(names ...string) error {
+	for name := range in.body {
+		if !slices.Contains(names, name) {
+			return &registry.Error{Code: registry.CodeInvalidInput, Field: name, Message: fmt.Sprintf("unknown field %q", name)}
+		}
+	}
+	return nil
+}
+
 // text is a member of the body that has to be a text; absent it is empty.
 func (in request) text(name string) (string, error) {
 	switch value := in.body[name].(type) {
@@ -183,6 +195,9 @@ func (in request) text(name string) (string, error) {
 }
 
 func (s server) order(in request) (any, error) {
+	if err := in.only("order"); err != nil {
+		return nil, err
+	}
 	page, err := s.page(in)
 	if err != nil {
 		return nil, err
@@ -194,7 +209,7 @@ func (s server) order(in request) (any, error) {
 		ok = ok && isText
 		ids = append(ids, id)
 	}
-	if !ok || len(in.body) != 1 {
+	if !ok {
 		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "order", Message: `expected {"order": [ids]}, each section of the page once`}
 	}
 	if err := in.site.OrderSections(in.Context(), in.account, page, ids); err != nil {
@@ -204,13 +219,20 @@ func (s server) order(in request) (any, error) {
 }
 
 func (s server) visibility(in request) (any, error) {
-	if _, ok := in.body["hidden"].(bool); !ok || len(in.body) != 1 {
+	if err := in.only("hidden"); err != nil {
+		return nil, err
+	}
+	if _, ok := in.body["hidden"].(bool); !ok {
 		return nil, &registry.Error{Code: registry.CodeInvalidInput, Field: "hidden", Message: `expected {"hidden": true} or {"hidden": false}`}
 	}
 	return s.use(in, "updateSection", map[string]any{"pageSectionId": in.PathValue("section")})
 }
 
 func (s server) member(in request) (any, error) {
+	err := in.only("role")
+	if err != nil {
+		return nil, err
+	}
 	role, err := in.text("role")
 	if err == nil {
 		err = in.site.SetRole(in.Context(), in.account, in.PathValue("account"), role)
@@ -220,6 +242,9 @@ func (s server) member(in request) (any, error) {
 
 // numbered does something with what the path names by a number.
 func numbered(in request, do func(ctx context.Context, account string, id int64) error) (any, error) {
+	if err := in.only(); err != nil {
+		return nil, err
+	}
 	id, err := strconv.ParseInt(in.PathValue("id"), 10, 64)
 	if err != nil {
 		return nil, errNothing
@@ -228,6 +253,9 @@ func numbered(in request, do func(ctx context.Context, account string, id int64)
 }
 
 func (s server) describe(in request) (any, error) {
+	if err := in.only("title", "description", "language"); err != nil {
+		return nil, err
+	}
 	var texts [3]string
 	for i, name := range []string{"title", "description", "language"} {
 		var err error

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
+	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/users"
@@ -65,12 +66,9 @@ type Listed struct {
 }
 
 func (s server) list(w http.ResponseWriter, r *http.Request) {
-	audience := registry.Everyone
-	if a, ok := s.Caller(r.Context()); ok && a.Operator {
-		audience = registry.Insiders
-	}
+	a, _ := s.Caller(r.Context())
 	list := []Listed{}
-	for _, tool := range s.Registry.Snapshot().Offered(audience) {
+	for _, tool := range s.Registry.Snapshot().Offered(request.Audience(a)) {
 		one, err := s.listed(tool)
 		if err != nil {
 			s.fail(w, r, fmt.Errorf("describe %s: %w", tool.ToolID, err))
