@@ -79,7 +79,7 @@ func TestAmountsInSentences(t *testing.T) {
 		"how many for a dollar":             {func(v Voice) string { return v.ForADollar(nano(615_699), "image") }, "about 1,600 pictures for $1", "etwa 1.600 Bilder für 1 $", "unas 1600 imágenes por 1 $", "примерно 1600 картинок за 1 $", "$1 约可生成 1,600 张图片"},
 		"how many of whatever it is":        {func(v Voice) string { return v.ForADollar(nano(9_000_000), "file") }, "about 110 runs for $1", "etwa 110 Läufe für 1 $", "unas 110 ejecuciones por 1 $", "примерно 110 запусков за 1 $", "$1 约可运行 110 次"},
 		"nobody counts what costs cents":    {func(v Voice) string { return v.ForADollar(nano(10_000_000), "image") }, "", "", "", "", ""},
-		"nobody counts what is nearly free":    {func(v Voice) string { return v.ForADollar(nano(345), "image") }, "", "", "", "", ""},
+		"nobody counts what is nearly free": {func(v Voice) string { return v.ForADollar(nano(345), "image") }, "", "", "", "", ""},
 		"a rate of time":                    {func(v Voice) string { return v.Rate("0.000337", "second") }, "$0.02 a minute", "0,02 $ je Minute", "0,02 $ por minuto", "0,02 $ за минуту", "每分钟 $0.02"},
 		"a rate of tokens":                  {func(v Voice) string { return v.Rate("0.0000025", "token") }, "$2.50 per million tokens", "2,50 $ je Million Token", "2,50 $ por cada millón de tokens", "2,50 $ за миллион токенов", "每百万个 token $2.50"},
 		"a price for each run":              {func(v Voice) string { return v.Rate("0.05", "request") }, "$0.05 a run", "0,05 $ je Lauf", "0,05 $ por ejecución", "0,05 $ за запуск", "每次 $0.05"},
