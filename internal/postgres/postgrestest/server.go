@@ -54,12 +54,14 @@ var settings = map[string]string{
 // killed. The script acknowledges a name with a file of that name in the
 // folder $0, so a program that has seen its file knows that the pipe is being
 // watched and will be until it ends. When the last has closed the pipe, the
-// script stops the server.
+// script stops the server: in order, or at once where that takes long, since a
+// backend can hang that is told to end while its client leaves. Postgres kills
+// such a one 5 s after that.
 const supervisor = `
 exec 9<&0 </dev/null
 "$@" 9<&- &
 server=$!
-( while read -r name <&9; do [ -z "$name" ] || true >"$0/$name"; done; kill -INT "$server" ) &
+( while read -r name <&9; do [ -z "$name" ] || true >"$0/$name"; done; kill -INT "$server"; exec 9<&-; sleep 5; kill -QUIT "$server" ) &
 watcher=$!
 exec 9<&-
 wait "$server"

@@ -91,6 +91,32 @@ func TestServerIsRebuiltAfterACrash(t *testing.T) {
 	waitEnd(t, dir, newPID)
 }
 
+// TestServerEndsWithABackendThatDoesNot has a backend that heeds no signal: Postgres' own hang now and then when they are told to end while their client leaves.
+func TestServerEndsWithABackendThatDoesNot(t *testing.T) {
+	t.Parallel()
+	need(t)
+	dir := privateServerDir(t)
+	member, pid := startMember(t, dir)
+	s := &server{cluster: &cluster.Cluster{Dir: dir}}
+	conn, err := s.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	backend := int(conn.PgConn().PID())
+	if err := syscall.Kill(backend, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(backend, syscall.SIGCONT)
+	kill(t, member)
+	next, newPID := startMember(t, dir) // as the next package's tests do
+	if newPID == pid {
+		t.Errorf("process %d serves on after its end", pid)
+	}
+	kill(t, next)
+	waitEnd(t, dir, newPID)
+}
+
 func TestManyStartTogether(t *testing.T) {
 	t.Parallel()
 	need(t)
