@@ -60,7 +60,7 @@ func TestMerge(t *testing.T) {
 	}
 	ann := identify(t, s, Identity{Platform: "telegram", ExternalID: "1", Name: "Ann", Language: "de"})
 	bob := identify(t, s, Identity{Platform: "discord", ExternalID: "2", Name: "Bob", Language: "en"})
-	key, err := s.CreateKey(ctx, bob.ID, "laptop")
+	key, err := s.MakeKey(ctx, bob.ID, NewKey{Label: "laptop"})
 	must(err)
 	must(s.SetPreference(ctx, ann.ID, "flux", "steps", 9))
 	must(s.SetPreference(ctx, bob.ID, "flux", "steps", 5))
@@ -125,7 +125,7 @@ func TestMerge(t *testing.T) {
 		must(s.SetPreference(ctx, bob.ID, "late", "steps", 1))
 		must(s.SavePreset(ctx, bob.ID, "late", "x", nil))
 		must(s.SetLanguage(ctx, bob.ID, "fr"))
-		_, err := s.CreateKey(ctx, bob.ID, "late")
+		_, err := s.MakeKey(ctx, bob.ID, NewKey{Label: "late"})
 		must(err)
 		must(s.ResetPreference(ctx, bob.ID, "flux", "cfg"))
 		for _, table := range []string{"user_preferences", "user_presets", "user_keys", "user_identities", "user_limits", "user_sessions"} {

@@ -215,7 +215,7 @@ func TestKeysAreListedAndRevoked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CreateKey(ctx, ann.ID, "phone"); err != nil {
+	if _, err := s.MakeKey(ctx, ann.ID, NewKey{Label: "phone"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.KeyOf(ctx, used); err != nil {

@@ -22,7 +22,7 @@ func TestNamesThatCannotBeKept(t *testing.T) {
 				t.Errorf("%.20q: got %.40q, %v", name, got.DisplayName, err)
 			}
 		}
-		if _, err := s.CreateKey(t.Context(), identify(t, s, who).ID, name); err != nil {
+		if _, err := s.MakeKey(t.Context(), identify(t, s, who).ID, NewKey{Label: name}); err != nil {
 			t.Errorf("%.20q as a key's label: %v", name, err)
 		}
 	}

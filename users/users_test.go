@@ -188,7 +188,7 @@ func TestKeys(t *testing.T) {
 	s, pool := newStore(t, Config{})
 	ctx := t.Context()
 	ann := identify(t, s, Identity{Platform: "web", ExternalID: "1"})
-	key, err := s.CreateKey(ctx, ann.ID, "laptop")
+	key, err := s.MakeKey(ctx, ann.ID, NewKey{Label: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}

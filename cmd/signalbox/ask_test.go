@@ -207,7 +207,7 @@ func TestAsk(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ path, body string }{
-			{"/api/missions", `{"title":"Look",` + legs + `}`}, {"/api/run/" + chain.ToolID, `{"inputs":{}}`}, {"/api/quote/" + chain.ToolID, `{"inputs":{}}`},
+			{"/api/missions", `{"title":"Look",` + legs + `}`}, {"/api/run/" + chain.ToolID, `{"inputs":{}}`}, {"/api/run/pim.getProduct", `{"inputs":{"sku":"CH-100"}}`}, {"/api/quote/pim.getProduct", `{"inputs":{"sku":"CH-100"}}`},
 			{"/api/improve", `{"tool":"pim.getProduct","input":"sku","text":"x"}`},
 		} {
 			status, answer := some.do("POST", c.path, c.body)
@@ -342,7 +342,7 @@ func refusesUnknown(t *testing.T, operator client, document string) {
 	chain := made("/api/chains", `{"name":"Walls","command":"/walls","visibility":"private",`+leg+`}`, "chainId")
 	mission := made("/api/missions", `{"title":"Walls",`+leg+`}`, "missionId")
 	hook := made("/api/webhooks", `{"url":"https://hooks.example/x"}`, "id")
-	site := made("/api/site/pages", `{"title":"Walls"}`, "id")
+	made("/api/site/pages", `{"name":"Walls","slug":"walls"}`, "id")
 	_, answer := operator.do("GET", "/api/engines", "")
 	var engines struct{ Engines []struct{ Name string } }
 	if err := json.Unmarshal([]byte(answer), &engines); err != nil || len(engines.Engines) == 0 {
@@ -373,7 +373,7 @@ func refusesUnknown(t *testing.T, operator client, document string) {
 			case strings.HasPrefix(path, "/api/webhooks/"):
 				id = hook
 			}
-			at := strings.NewReplacer("{id}", id, "{n}", "0", "{page}", site, "{engine}", engine).Replace(path)
+			at := strings.NewReplacer("{id}", id, "{n}", "0", "{page}", "walls", "{engine}", engine).Replace(path)
 			body := `{"nobodyKnows":1}`
 			at = strings.Replace(at, "/api/quote/x", "/api/quote/wallpaper", 1)
 			status, answer := operator.do(strings.ToUpper(method), at, body)

@@ -17,7 +17,7 @@ func TestMountsAreInTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uses := map[string]web.Use{"public": web.Public, "read": web.Read, "run": web.Run, "manage": web.Manage, "person": web.Person, "approve": web.Approve, "operator reads": web.OperatorRead, "operator changes": web.OperatorChange}
+	uses := map[string]web.Use{"public": web.Public, "read": web.Read, "content": web.Content, "run": web.Run, "manage": web.Manage, "person": web.Person, "approve": web.Approve, "operator reads": web.OperatorRead, "operator changes": web.OperatorChange}
 	told := map[string]web.Use{}
 	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z ]+) \| mounted \|.* \| (.*) \|$`).FindAllStringSubmatch(string(text), -1) {
 		for _, address := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {

@@ -91,6 +91,21 @@ type apiHook struct {
 	DisabledAt      *time.Time
 }
 
+func TestKeysThatEndMakeNoEndpoints(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.withHooks()
+	ann := h.developer("ann")
+	soon := ann.makesKey(h, `{"days":1}`)
+	var refused struct{ Detail string }
+	if status := soon.call("POST", "/api/webhooks", `{"url":"https://example.com/x"}`, &refused); status != http.StatusForbidden || !strings.Contains(refused.Detail, "would outlast it") {
+		t.Errorf("%d %s", status, refused.Detail)
+	}
+	if status := ann.call("POST", "/api/webhooks", `{"url":"https://example.com/x"}`, nil); status != http.StatusCreated {
+		t.Errorf("a key that does not end: %d", status)
+	}
+}
+
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -91,7 +91,7 @@ func newLived(t *testing.T) lived {
 	if err := h.users.SetPreference(t.Context(), me.ID, "studio", "style", "ink"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.users.CreateKey(t.Context(), me.ID, "Backup script"); err != nil {
+	if _, err := h.users.MakeKey(t.Context(), me.ID, users.NewKey{Label: "Backup script"}); err != nil {
 		t.Fatal(err)
 	}
 	v := h.visitor()

@@ -723,7 +723,7 @@ func TestARevokedKeySignsOut(t *testing.T) {
 	other := h.visitor()
 	landed(t, owner.form("/signin", url.Values{"key": {dev.key}}), "/")
 	landed(t, thief.form("/signin", url.Values{"key": {dev.key}}), "/")
-	second, err := h.users.CreateKey(t.Context(), owner.accountID(), "second")
+	second, err := h.users.MakeKey(t.Context(), owner.accountID(), users.NewKey{Label: "second"})
 	if err != nil {
 		t.Fatal(err)
 	}

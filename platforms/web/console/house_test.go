@@ -256,7 +256,7 @@ func (h *house) operator() *visitor {
 // as is signed in as an account, by one of its keys.
 func (h *house) as(a users.Account) *visitor {
 	h.t.Helper()
-	key, err := h.users.CreateKey(h.t.Context(), a.ID, "test")
+	key, err := h.users.MakeKey(h.t.Context(), a.ID, users.NewKey{Label: "test"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
