@@ -27,7 +27,7 @@ func UnknownTool(r *catalog.Registry, a registry.Audience, toolID string) error 
 	}
 	unknown := &UnknownToolError{ToolID: toolID, Instead: instead}
 	if near := now.Suggest(toolID); instead == "" && len(near) > 0 {
-		if tool, is := now.ByCommand(near[0]); is && tool.KnownTo(a) {
+		if tool, is := now.ByCommand(near[0]); is && tool.ToolID != toolID && tool.KnownTo(a) {
 			unknown.Near = tool.ToolID
 		}
 	}
