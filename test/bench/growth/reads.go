@@ -224,6 +224,9 @@ func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *
 	}
 	defer func() { err = errors.Join(err, p.Stop()) }()
 	fmt.Fprintf(out, "\nthe program with %d workflows and the long history was ready after %v\n%-42s %10s %10s\n", o.tools, time.Since(began).Round(100*time.Millisecond), "page, for the busiest", "median", "p95")
+	if err := p.BooksChecked(ctx); err != nil {
+		return err
+	}
 	secret, err := h.session(ctx, h.people[0])
 	if err != nil {
 		return err
