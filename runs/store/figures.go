@@ -123,15 +123,17 @@ var tookSQL = `floor(ln(greatest(extract(epoch FROM r.ended_at - r.created_at)::
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // partsSQL gives rows of figures by key, service and tool: one of each block and tool, or for the house, and one of each run. The
-// first six parameters are sources. Of blocks and of runs those rows alone count that fit the conditions.
+// first six parameters are sources. Of blocks and of runs those rows alone count that fit the conditions. OFFSET 0
+// has each stretch found by itself: a planner that thinks them long reads the whole table instead.
 func partsSQL(ofBlocks, ofRuns string) string {
-	return `SELECT b.key, f.tool_id, f.service, f.runs, f.succeeded, f.failed, f.revenue, f.cost, f.quoted_low, f.quoted_high, f.nano_seconds, f.took, f.took_runs
-		FROM unnest($1::int[], $2::int[], $3::timestamptz[]) b (key, minutes, at) JOIN run_figures f ON f.minutes = b.minutes AND f.at = b.at AND ` + ofBlocks + `
+	return `SELECT b.key, f.* FROM unnest($1::int[], $2::int[], $3::timestamptz[]) b (key, minutes, at), LATERAL (
+		SELECT f.tool_id, f.service, f.runs, f.succeeded, f.failed, f.revenue, f.cost, f.quoted_low, f.quoted_high, f.nano_seconds, f.took, f.took_runs
+		FROM run_figures f WHERE f.minutes = b.minutes AND f.at = b.at AND ` + ofBlocks + ` OFFSET 0) f
 	UNION ALL
 	SELECT g.key, r.tool_id, r.service, 1, s.succeeded, (r.status IN ('failed', 'timed_out'))::int, r.cost, greatest(r.full_cost, r.cost),
 		s.succeeded * coalesce((r.quote ->> 'low')::bigint, 0), s.succeeded * r.promised, CASE r.receipt ->> 'unit' WHEN 'second' THEN r.nano_units ELSE 0 END,
 		CASE s.succeeded WHEN 1 THEN ARRAY[` + tookSQL + `] END, ARRAY[1::bigint]
-		FROM unnest($4::int[], $5::timestamptz[], $6::timestamptz[]) g (key, since, until) JOIN runs r ON r.ended_at >= g.since AND r.ended_at < g.until AND ` + ofRuns + `,
+		FROM unnest($4::int[], $5::timestamptz[], $6::timestamptz[]) g (key, since, until), LATERAL (SELECT * FROM runs r WHERE r.ended_at >= g.since AND r.ended_at < g.until AND ` + ofRuns + ` OFFSET 0) r,
 		LATERAL (SELECT (r.status = 'succeeded')::int AS succeeded) s`
 }
 

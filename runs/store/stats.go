@@ -37,7 +37,7 @@ func (s *Store) Stats(ctx context.Context, from, to time.Time, step time.Duratio
 	}
 	// All is read from one state of the database: what a block loses meanwhile is not missed.
 	err := pgx.BeginTxFunc(ctx, s.Config.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL jit = off`); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`); err != nil {
 			return err
 		}
 		there, err := blocksBetween(ctx, tx, from, to)

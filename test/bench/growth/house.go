@@ -121,7 +121,24 @@ func (post) Deliver(_ context.Context, run runs.Run) error {
 }
 
 // open lets the house work. The first check of the books, which comes once in ten minutes and belongs to no run, is over then.
-func (h *house) open(ctx context.Context) (err error) {
+func (h *house) open(ctx context.Context) error {
+	if err := h.newService(); err != nil {
+		return err
+	}
+	if err := h.Start(ctx); err != nil {
+		return err
+	}
+	for checked := false; !checked; time.Sleep(10 * time.Millisecond) {
+		var err error
+		if checked, err = h.booksChecked(); err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err(), h.Stop(context.WithoutCancel(ctx)))
+		}
+	}
+	return nil
+}
+
+// newService makes a service that is not at work yet, and reads.
+func (h *house) newService() (err error) {
 	h.metrics = prometheus.NewRegistry()
 	h.Service, err = runner.New(runs.Config{
 		Metrics: h.metrics, Pool: h.pool, Registry: h.registry, Ledger: h.ledger, Assets: &runstest.Assets{},
@@ -129,18 +146,7 @@ func (h *house) open(ctx context.Context) (err error) {
 		Deliverers: map[string]runs.Deliverer{service: post{}},
 		Logger:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
-	if err != nil {
-		return err
-	}
-	if err := h.Start(ctx); err != nil {
-		return err
-	}
-	for checked := false; !checked; time.Sleep(10 * time.Millisecond) {
-		if checked, err = h.booksChecked(); err != nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err(), h.Stop(context.WithoutCancel(ctx)))
-		}
-	}
-	return nil
+	return err
 }
 
 func (h *house) booksChecked() (bool, error) {

@@ -42,7 +42,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.people, "people", 100_000, "people of each house")
 	flags.IntVar(&o.tools, "tools", 10_000, "tools of each house")
 	flags.IntVar(&o.clients, "clients", 16, "clients that ask for runs")
-	flags.IntVar(&o.rounds, "rounds", 5, "measurements with the long history, with one of the short one before and after each")
+	flags.IntVar(&o.rounds, "rounds", 5, "measurements with the long history, with one of the short one before and after each; 0: only lists and pages are measured")
 	flags.DurationVar(&o.time, "time", 4*time.Second, "length of each measurement")
 	flags.BoolVar(&o.plans, "plans", false, "print the plans of the statements that read")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where the database lies")
@@ -80,8 +80,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer long.close()
-	if err := compareRuns(ctx, out, o, short, long); err != nil {
-		return err
+	if o.rounds > 0 {
+		if err := compareRuns(ctx, out, o, short, long); err != nil {
+			return err
+		}
+	}
+	for _, h := range []*house{short, long} {
+		if err := h.newService(); err != nil {
+			return err
+		}
 	}
 	if err := compareReads(ctx, out, o, short, long); err != nil {
 		return err

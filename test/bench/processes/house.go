@@ -91,7 +91,7 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 		if err := p.Up(ctx); err != nil {
 			return h, err
 		}
-		if err := booksChecked(ctx, p); err != nil {
+		if err := p.BooksChecked(ctx); err != nil {
 			return h, err
 		}
 	}
@@ -103,20 +103,6 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 		h.keys = append(h.keys, key)
 	}
 	return h, nil
-}
-
-// booksChecked waits for the first check of the books, which comes with a start and belongs to no run.
-func booksChecked(ctx context.Context, p *program.Process) error {
-	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		var metrics string
-		if err := p.Call(ctx, program.Request{Path: "/metrics"}, &metrics); err != nil {
-			return err
-		}
-		if _, at, _ := strings.Cut(metrics, "\nsignalbox_ledger_checked_timestamp_seconds "); at != "" && at[0] != '0' {
-			return nil
-		}
-	}
-	return ctx.Err()
 }
 
 func (h *house) close() (err error) {

@@ -109,6 +109,20 @@ func (p *Process) Up(ctx context.Context) error {
 	return p.Ready(ctx)
 }
 
+// BooksChecked waits for the first check of the books, which comes with a start, reads all, and belongs to no run.
+func (p *Process) BooksChecked(ctx context.Context) error {
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		var metrics string
+		if err := p.Call(ctx, Request{Path: "/metrics"}, &metrics); err != nil {
+			return err
+		}
+		if _, at, _ := strings.Cut(metrics, "\nsignalbox_ledger_checked_timestamp_seconds "); at != "" && at[0] != '0' {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
 // Start starts the process; what ends it is Kill, Stop, or itself. over is closed when it has ended.
 func (p *Process) Start() (over <-chan struct{}, err error) {
 	args := p.Args
