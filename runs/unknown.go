@@ -24,7 +24,7 @@ func UnknownTool(r *catalog.Registry, toolID string) error {
 	}
 	unknown := &UnknownToolError{ToolID: toolID, Instead: instead}
 	if near := now.Suggest(toolID); instead == "" && len(near) > 0 {
-		if tool, is := now.ByCommand(near[0]); is {
+		if tool, is := now.ByCommand(near[0]); is && tool.ToolID != toolID {
 			unknown.Near = tool.ToolID
 		}
 	}
