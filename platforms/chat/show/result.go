@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/said"
-
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 	"github.com/signalbox/signalbox/platforms/words"
