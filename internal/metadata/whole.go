@@ -11,7 +11,8 @@ import (
 // ErrCut is what a reader of Whole gives in place of the end.
 var ErrCut = fmt.Errorf("the file ends before its own end: %w", io.ErrUnexpectedEOF)
 
-// Whole reads what r gives, with ErrCut in place of the end where a PNG, JPEG, WebP or MP4 ends too early by what its parts say.
+// Whole reads what r gives, with ErrCut in place of the end where a PNG, JPEG, WebP or MP4 ends too early by what its parts say, and where an MP4 or
+// a WAV has no single frame or sample.
 // What follows the end of a file does no harm, and other files pass.
 func Whole(r io.Reader) io.Reader {
 	w := &whole{Reader: r}
@@ -80,6 +81,9 @@ func (w *whole) kind(head []byte) {
 		w.look(head[2:])
 	case string(head[:4]) == "RIFF" && string(head[8:]) == "WEBP":
 		w.rest = max(4, uint64(binary.LittleEndian.Uint32(head[4:]))) - 4
+	case string(head[:4]) == "RIFF" && string(head[8:]) == "WAVE":
+		w.open = true
+		w.then(8, w.wav)
 	case string(head[4:8]) == "ftyp":
 		w.open, w.film = true, []string{"moov", "mdat"}
 		w.then(8, w.mp4)
@@ -115,6 +119,16 @@ func (w *whole) jpegEnd(part []byte) {
 	}
 }
 
+// wav passes chunks, until there are samples. A stream does not know their length: whatever follows is some.
+func (w *whole) wav(head []byte) {
+	if string(head[:4]) == "data" {
+		w.then(0, func([]byte) { w.ends() })
+		return
+	}
+	size := uint64(binary.LittleEndian.Uint32(head[4:]))
+	w.rest = size + size%2
+}
+
 // mp4 passes boxes, until there is a description of a film and what it describes; a still picture, as AVIF, has its own in place of both. A box
 // without a size goes to the end, and what is no box is no part of a film.
 func (w *whole) mp4(head []byte) {
@@ -125,10 +139,10 @@ func (w *whole) mp4(head []byte) {
 			return
 		}
 	}
-	switch name := string(head[4:8]); name {
-	case "meta":
+	switch name := string(head[4:8]); {
+	case name == "meta":
 		w.film = nil
-	default:
+	case name != "mdat" || size == 0 || size > 8 || size == 1 && len(head) == 16 && binary.BigEndian.Uint64(head[8:]) > 16: // an empty one holds no frame
 		w.film = slices.DeleteFunc(w.film, func(lacked string) bool { return lacked == name })
 	}
 	w.open = len(w.film) > 0

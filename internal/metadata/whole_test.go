@@ -52,6 +52,25 @@ func TestWhole(t *testing.T) {
 			t.Errorf("%s with something behind it: %v", c.name, err)
 		}
 	}
+	for name, nothing := range map[string]string{
+		"no frame":                box("ftyp", "isom") + box("moov", "x") + box("mdat", ""),
+		"no frame, many bytes":    box("ftyp", "isom") + box("moov", "x") + "\x00\x00\x00\x01mdat\x00\x00\x00\x00\x00\x00\x00\x10",
+		"no sample of a sound":    string(riff("WAVE", riffChunk("fmt ", "0123456789abcdef"), riffChunk("data", ""))),
+		"a sound that has no end": string(riff("WAVE", riffChunk("fmt ", "0123456789abcdef"))),
+	} {
+		if _, err := io.ReadAll(metadata.Whole(strings.NewReader(nothing))); !errors.Is(err, metadata.ErrCut) {
+			t.Errorf("a film or sound with %s: %v", name, err)
+		}
+	}
+	for name, sound := range map[string]string{
+		"some samples":       string(riff("WAVE", riffChunk("fmt ", "0123456789abcdef"), riffChunk("data", "samples "))),
+		"a stream's length":  "RIFF\xff\xff\xff\xffWAVEfmt \x04\x00\x00\x00abcddata\x00\x00\x00\x00samples",
+		"a note before them": string(riff("WAVE", riffChunk("LIST", "note"), riffChunk("fmt ", "0123456789abcdef"), riffChunk("data", "ab"))),
+	} {
+		if _, err := io.ReadAll(metadata.Whole(strings.NewReader(sound))); err != nil {
+			t.Errorf("a sound with %s: %v", name, err)
+		}
+	}
 	for _, other := range []string{"", "a", "\x89PN", strings.Repeat("text ", 9), "\x89PNG\r\n\x1a\n"} {
 		if _, err := io.ReadAll(metadata.Whole(strings.NewReader(other))); err != nil {
 			t.Errorf("%q: %v", other, err)

@@ -48,7 +48,7 @@ func num(text string) any { return json.Number(text) }
 func studioResult(t *testing.T) registry.Result {
 	return registry.Result{Outputs: []registry.Output{
 		registrytest.File("picture", "image", registry.MediaInfo{Name: "picture.png", MIMEType: "image/png"}, scene(t, 480, 320, 3)),
-		registrytest.File("clip", "video", registry.MediaInfo{Name: "clip.mp4", MIMEType: "video/mp4"}, []byte("\x00\x00\x00\x18ftypisom\x00\x00\x02\x00isomiso2mp41\x00\x00\x00\x08moov\x00\x00\x00\x08mdat")),
+		registrytest.File("clip", "video", registry.MediaInfo{Name: "clip.mp4", MIMEType: "video/mp4"}, []byte("\x00\x00\x00\x18ftypisom\x00\x00\x02\x00isomiso2mp41\x00\x00\x00\x08moov\x00\x00\x00\x0cmdatfilm")),
 		registrytest.File("voice", "audio", registry.MediaInfo{Name: "voice.wav", MIMEType: "audio/wav"}, tone()),
 		registrytest.File("model", "file", registry.MediaInfo{Name: "scene.glb", MIMEType: "model/gltf-binary"}, []byte("glTF\x02\x00\x00\x00\x0c\x00\x00\x00")),
 		registrytest.Text("story", "A lamp at the end of the pier.\nSomebody left it on, and the sea came to look."),
