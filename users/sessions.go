@@ -55,15 +55,12 @@ func (s *Credentials) NewSession(ctx context.Context, session Session) (secret s
 	return secret, nil
 }
 
-// keyEnded is true of sessions that were opened with a key that has ended since.
-const keyEnded = `EXISTS (SELECT FROM user_keys k WHERE k.user_id = user_sessions.user_id AND '` + keyBudget + `' || k.id = way AND k.expires_at <= now())`
-
 const sessionColumns = `id::text AS id, user_id::text AS account_id, way, agent, address, created_at, seen_at, expires_at`
 
 // BySession gives the session behind a cookie's secret and its account, or ErrNotFound. Being seen
 // prolongs the session.
 func (s *Credentials) BySession(ctx context.Context, secret string) (Account, Session, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now() AND NOT `+keyEnded, hashOf(secret))
+	rows, err := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now()`, hashOf(secret))
 	if err != nil {
 		return Account{}, Session{}, fmt.Errorf("session: %w", err)
 	}
@@ -83,7 +80,7 @@ func (s *Credentials) BySession(ctx context.Context, secret string) (Account, Se
 // Sessions lists where an account is signed in, the latest seen first.
 func (s *Credentials) Sessions(ctx context.Context, accountID string) ([]Session, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT `+sessionColumns+` FROM user_sessions WHERE user_id = $1 AND expires_at > now() AND NOT `+keyEnded+` ORDER BY seen_at DESC, created_at DESC`, accountID)
+		SELECT `+sessionColumns+` FROM user_sessions WHERE user_id = $1 AND expires_at > now() ORDER BY seen_at DESC, created_at DESC`, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}

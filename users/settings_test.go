@@ -272,13 +272,6 @@ func TestKeysAreRestrictedAndEnd(t *testing.T) {
 	if _, err := s.MakeKey(ctx, ann.ID, NewKey{ExpiresAt: new(time.Now().Add(-time.Second))}); !errors.As(err, &typed) || typed.Field != "expires" {
 		t.Errorf("a key that has ended: %v", err)
 	}
-	session, err := s.NewSession(ctx, Session{AccountID: ann.ID, Way: key.Way()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.BySession(ctx, session); err != nil {
-		t.Error(err)
-	}
 	if _, err := s.KeyOfBudget(ctx, ann.ID, key.Budget()); err != nil {
 		t.Error(err)
 	}
@@ -294,11 +287,5 @@ func TestKeysAreRestrictedAndEnd(t *testing.T) {
 	}
 	if _, err := s.KeyOfBudget(ctx, ann.ID, key.Budget()); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the budget of a key that has ended: %v", err)
-	}
-	if _, _, err := s.BySession(ctx, session); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a session that was opened with a key that has ended: %v", err)
-	}
-	if list, err := s.Sessions(ctx, ann.ID); err != nil || len(list) != 0 {
-		t.Errorf("got %+v, %v", list, err)
 	}
 }

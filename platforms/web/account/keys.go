@@ -42,13 +42,12 @@ func (v wantedView) Restricts() bool {
 
 func (v wantedView) wanted() request.WantedKey {
 	k := request.WantedKey{Label: v.Label, Limit: v.Limit, Agent: v.Agent, AllRuns: v.AllRuns}
-	k.Tools = strings.FieldsFunc(v.Tools, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
-	if v.Days == "" {
-		return k
+	if strings.TrimSpace(v.Tools) != "" {
+		k.Tools = strings.FieldsFunc(v.Tools, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
 	}
-	var err error
-	if k.Days, err = strconv.Atoi(v.Days); err != nil || k.Days == 0 {
-		k.Days = -1 // which is refused as any number that is none of days
+	if v.Days != "" {
+		days, _ := strconv.Atoi(v.Days) // what is no number is refused as 0 is
+		k.Days = &days
 	}
 	return k
 }

@@ -92,7 +92,7 @@ func (s *signin) typed(r *http.Request, secret string) (users.Account, string, e
 	}
 	if users.IsKey(secret) {
 		a, key, err := s.secrets.KeyOf(r.Context(), secret)
-		if errors.Is(err, users.ErrNotFound) || err == nil && key.Restricted() { // a session would know no limit, and could approve
+		if errors.Is(err, users.ErrNotFound) || err == nil && (key.Restricted() || key.ExpiresAt != nil) { // a session would know no limit, could approve, and make what outlasts the key
 			err = door.ErrSignedOut
 		}
 		return a, key.Way(), err

@@ -12,14 +12,14 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// WantedKey is an API key as somebody asks for it. What is empty restricts nothing.
+// WantedKey is an API key as somebody asks for it. What is nil, and an empty limit, restricts nothing; what restricts to nothing is refused.
 type WantedKey struct {
 	Label   string   `json:"label"`
 	Limit   string   `json:"spendLimitUsd"` // what its runs may cost in a calendar month, such as "5"
 	Agent   bool     `json:"agent"`         // a model acts with it: what changes something waits for the owner's approval
 	Tools   []string `json:"tools"`         // all that it may use: ids of tools, or how ids begin with a * behind it
-	Expires string   `json:"expires"`       // when it ends, RFC 3339
-	Days    int      `json:"days"`          // or after how many days from now
+	Expires *string  `json:"expires"`       // when it ends, RFC 3339
+	Days    *int     `json:"days"`          // or after how many days from now
 	AllRuns bool     `json:"allRuns"`       // though restricted, it sees all runs of the account, not its own alone
 }
 
@@ -39,16 +39,18 @@ func (k WantedKey) Key(tools *catalog.Snapshot, a users.Account, now time.Time, 
 		made.SpendLimit = int64(amount)
 	}
 	switch {
-	case k.Days < 0 || k.Days > maxKeyDays:
+	case k.Tools != nil && len(k.Tools) == 0:
+		return made, registry.Errorf(registry.CodeInvalidInput, "expected at least one tool, or no list for all of them").At("tools")
+	case k.Days != nil && (*k.Days < 1 || *k.Days > maxKeyDays):
 		return made, registry.Say(registry.CodeInvalidInput, said.KeyDays, "most", maxKeyDays).At("days")
-	case k.Days > 0 && k.Expires != "":
+	case k.Days != nil && k.Expires != nil:
 		return made, registry.Errorf(registry.CodeInvalidInput, "expected one of expires and days").At("days")
-	case k.Days > 0:
-		made.ExpiresAt = new(now.AddDate(0, 0, k.Days))
-	case k.Expires != "":
-		at, err := time.Parse(time.RFC3339, k.Expires)
+	case k.Days != nil:
+		made.ExpiresAt = new(now.AddDate(0, 0, *k.Days))
+	case k.Expires != nil:
+		at, err := time.Parse(time.RFC3339, *k.Expires)
 		if err != nil {
-			return made, registry.Errorf(registry.CodeInvalidInput, "expires: found %.40q, expected a time such as 2030-12-31T00:00:00Z", k.Expires).At("expires")
+			return made, registry.Errorf(registry.CodeInvalidInput, "expires: found %.40q, expected a time such as 2030-12-31T00:00:00Z", *k.Expires).At("expires")
 		}
 		made.ExpiresAt = &at
 	}
