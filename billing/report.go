@@ -83,6 +83,18 @@ type TransfersQuery struct {
 	Limit     int   // 1 to 200; 0 means 50
 }
 
+// transfersOfSQL are the newest transfers of an account or a run. A run's are found by their keys, which are indexed; its id is not.
+const transfersOfSQL = `SELECT * FROM ledger_transfers
+	WHERE ($1::uuid IS NULL OR owner = $1) AND ($3 = '' OR kind = $3) AND ($4::bigint = 0 OR id < $4)
+		AND ($2::uuid IS NULL OR key IN ('hold:' || $2::uuid::text, 'settle:' || $2::uuid::text, 'share:' || $2::uuid::text, 'share_back:' || $2::uuid::text) OR (kind = 'refund' AND run_id = $2))
+	ORDER BY id DESC LIMIT $5`
+
+// transfersSQL are the newest transfers of the house: of each kind those that an index finds, and of these the newest.
+const transfersSQL = `
+	WITH RECURSIVE kinds (kind) AS ((SELECT min(kind) FROM ledger_transfers) UNION ALL SELECT (SELECT min(kind) FROM ledger_transfers WHERE kind > k.kind) FROM kinds k WHERE k.kind IS NOT NULL)
+	SELECT t.* FROM kinds k, LATERAL (SELECT * FROM ledger_transfers WHERE kind = k.kind AND ($4::bigint = 0 OR id < $4) ORDER BY id DESC LIMIT $5) t
+	WHERE $1::uuid IS NULL AND $2::uuid IS NULL AND ($3 = '' OR k.kind = $3) ORDER BY t.id DESC LIMIT $5`
+
 // Transfers lists transfers of the whole house, newest first. What is no account's or run's id has none.
 func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, error) {
 	account, okAccount := uuidOrNull(q.AccountID)
@@ -93,13 +105,13 @@ func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, e
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	// A run's transfers are found by their keys, which are indexed; its id is not.
+	which := transfersSQL
+	if account != nil || run != nil {
+		which = transfersOfSQL
+	}
 	rows, _ := l.pool.Query(ctx, `
 		SELECT t.id, t.created_at, t.kind, t.owner::text, coalesce(t.run_id::text, ''), t.amount, t.note, legs.accounts, legs.amounts
-		FROM (SELECT * FROM ledger_transfers
-		      WHERE ($1::uuid IS NULL OR owner = $1) AND ($3 = '' OR kind = $3) AND ($4::bigint = 0 OR id < $4)
-		        AND ($2::uuid IS NULL OR key IN ('hold:' || $2::uuid::text, 'settle:' || $2::uuid::text, 'share:' || $2::uuid::text, 'share_back:' || $2::uuid::text) OR (kind = 'refund' AND run_id = $2))
-		      ORDER BY id DESC LIMIT $5) t
+		FROM (`+which+`) t
 		CROSS JOIN LATERAL (
 		    SELECT coalesce(array_agg(a.kind ORDER BY l.amount, a.id), '{}') AS accounts, coalesce(array_agg(l.amount ORDER BY l.amount, a.id), '{}') AS amounts
 		    FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account) legs

@@ -18,7 +18,7 @@ CREATE TABLE run_figures (
     nano_seconds bigint      NOT NULL,
     took         smallint[]  NOT NULL, -- how long those that succeeded took, as powers of 1.05 of a millisecond, in order
     took_runs    bigint[]    NOT NULL, -- how many took so long
-    PRIMARY KEY (minutes, at, tool_id, service)
+    PRIMARY KEY (minutes, at, tool_id, service) INCLUDE (runs) -- which tools are used most is read from the index alone
 );
 
 CREATE INDEX run_figures_blocks ON run_figures (at, minutes) WHERE tool_id = '';

@@ -75,8 +75,10 @@ type sources struct {
 	since, until       []time.Time
 }
 
+// args are the first parameters of partsSQL, and others. Its statements are planned anew each time: a plan for any number of stretches is
+// one for long ones.
 func (s *sources) args(more ...any) []any {
-	return append([]any{s.blockKeys, s.minutes, s.at, s.gapKeys, s.since, s.until}, more...)
+	return append([]any{pgx.QueryExecModeExec, s.blockKeys, s.minutes, s.at, s.gapKeys, s.since, s.until}, more...)
 }
 
 // cover adds what a stretch of time is made of: the longest blocks that are there, and what is between them.
@@ -139,8 +141,9 @@ func partsSQL(ofBlocks, ofRuns string) string {
 
 // Conditions of partsSQL.
 const (
-	ofHouse = `f.tool_id = ''`
-	ofTools = `f.tool_id <> ''`
+	ofHouse      = `f.tool_id = ''`
+	ofTools      = `f.tool_id <> ''`
+	ofTheseTools = `f.tool_id = ANY ($7)`
 )
 
 const sumsSQL = `coalesce(sum(runs), 0)::bigint, coalesce(sum(succeeded), 0)::bigint, coalesce(sum(failed), 0)::bigint, coalesce(sum(revenue), 0)::bigint,

@@ -21,8 +21,9 @@ const maxToolStats = 100
 var (
 	houseSQL     = `SELECT key, '', '', ` + sumsSQL + ` FROM (` + partsSQL(ofHouse, "true") + `) parts GROUP BY 1`
 	houseTookSQL = `SELECT key, '', '', t.took, sum(t.n)::bigint FROM (` + partsSQL(ofHouse, "true") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 1, 4 ORDER BY 1, 4`
-	toolsSQL     = `SELECT 0, service, tool_id, ` + sumsSQL + ` FROM (` + partsSQL(ofTools, "true") + `) parts GROUP BY 2, 3 ORDER BY 4 DESC, 3, 2 LIMIT ` + strconv.Itoa(maxToolStats)
-	toolsTookSQL = `SELECT 0, service, tool_id, t.took, sum(t.n)::bigint FROM (` + partsSQL("f.tool_id = ANY ($7)", "r.tool_id = ANY ($7)") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 2, 3, 4 ORDER BY 2, 3, 4`
+	mostUsedSQL  = `SELECT tool_id FROM (` + partsSQL(ofTools, "true") + `) parts GROUP BY service, tool_id ORDER BY sum(runs) DESC, tool_id, service LIMIT ` + strconv.Itoa(maxToolStats)
+	toolsSQL     = `SELECT 0, service, tool_id, ` + sumsSQL + ` FROM (` + partsSQL(ofTheseTools, "r.tool_id = ANY ($7)") + `) parts GROUP BY 2, 3 ORDER BY 4 DESC, 3, 2 LIMIT ` + strconv.Itoa(maxToolStats)
+	toolsTookSQL = `SELECT 0, service, tool_id, t.took, sum(t.n)::bigint FROM (` + partsSQL(ofTheseTools, "r.tool_id = ANY ($7)") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 2, 3, 4 ORDER BY 2, 3, 4`
 )
 
 // Stats gives the figures of the runs that ended from from on and before to, in steps of at least a second, at most 1000
@@ -49,14 +50,19 @@ func (s *Store) Stats(ctx context.Context, from, to time.Time, step time.Duratio
 			steps.cover(int32(i), there, b.From, earlier(b.From.Add(step), to))
 		}
 		whole.cover(0, there, from, to)
-		houses, err := figures(ctx, tx, houseSQL, houseTookSQL, steps.args(), false)
+		houses, err := figures(ctx, tx, houseSQL, houseTookSQL, steps.args())
 		if err != nil {
 			return err
 		}
 		for _, f := range houses {
 			stats.Buckets[f.key].Figures = f.Figures
 		}
-		tools, err := figures(ctx, tx, toolsSQL, toolsTookSQL, whole.args(), true)
+		rows, _ := tx.Query(ctx, mostUsedSQL, whole.args()...)
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		tools, err := figures(ctx, tx, toolsSQL, toolsTookSQL, whole.args(ids))
 		for _, f := range tools {
 			stats.Tools = append(stats.Tools, f.ToolStats)
 		}
@@ -81,8 +87,8 @@ type keyed struct {
 	runs.ToolStats
 }
 
-// figures reads sums, and then how long runs took; of tools, that of those alone that are among the sums.
-func figures(ctx context.Context, tx pgx.Tx, sums, took string, args []any, tools bool) ([]keyed, error) {
+// figures reads sums, and then how long runs took.
+func figures(ctx context.Context, tx pgx.Tx, sums, took string, args []any) ([]keyed, error) {
 	rows, _ := tx.Query(ctx, sums, args...)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f keyed, err error) {
 		var nanoSeconds int64
@@ -98,13 +104,8 @@ func figures(ctx context.Context, tx pgx.Tx, sums, took string, args []any, tool
 		service, toolID string
 	}
 	found := make(map[name]*durations, len(all))
-	var ids []string
 	for _, f := range all {
 		found[name{f.key, f.Service, f.ToolID}] = &durations{}
-		ids = append(ids, f.ToolID)
-	}
-	if tools {
-		args = append(args, ids)
 	}
 	var n name
 	var power int

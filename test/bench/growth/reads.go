@@ -270,13 +270,21 @@ func startProgram(ctx context.Context, o options, dir string, h *house) (p *prog
 		return nil, err
 	}
 	p = &program.Process{Binary: binary, Dir: filepath.Join(dir, "data"), Address: address, Env: []string{
-		"DATABASE_URL=" + database.String(), "WORKFLOWS_DIR=" + flows, "LOG_LEVEL=warn",
+		"DATABASE_URL=" + database.String(), "WORKFLOWS_DIR=" + flows, "LOG_LEVEL=warn", "HOUSE_KEY=" + strings.Repeat("ab", 32), // as the database may know from before
 	}}
-	if _, err := p.Start(); err != nil {
+	over, err := p.Start()
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
+	go func() {
+		select {
+		case <-over: // what has ended will never be ready
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	if err := p.Ready(ctx); err != nil {
 		return nil, errors.Join(err, p.Stop())
 	}
