@@ -74,7 +74,7 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed, err := s.failedLately(ctx, l, text)
+	failed, err := s.failedLately(ctx, l, text, f.AccountID != "")
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +91,18 @@ func (s *Store) toolsCalled(ctx context.Context, text string) ([]string, error) 
 }
 
 // failedLately gives runs whose errors contain a text, the newest of those that failed lately.
-func (s *Store) failedLately(ctx context.Context, l listing, text string) ([]string, error) {
+func (s *Store) failedLately(ctx context.Context, l listing, text string, ofAccount bool) ([]string, error) {
 	place, limit := l.arg(text), l.limit
 	l.limit = lately
-	rows, err := s.Config.Pool.Query(ctx, `SELECT r.id::text FROM (SELECT r.id, r.error FROM runs r `+l.newest(unsuccessful)+`) r
+	among := l.newest(unsuccessful)
+	if ofAccount { // its index is by state: without one all that did not succeed in the house is sifted for the account's
+		var ways []string
+		for _, state := range []runs.Status{runs.StatusFailed, runs.StatusTimedOut, runs.StatusCanceled} {
+			ways = append(ways, l.find(unsuccessful+` AND r.status = '`+string(state)+`'`))
+		}
+		among = l.anyOf(ways...)
+	}
+	rows, err := s.Config.Pool.Query(ctx, `SELECT r.id::text FROM (SELECT r.id, r.error FROM runs r `+among+`) r
 		WHERE strpos(`+errorText+`, `+place+`) > 0 ORDER BY r.id DESC LIMIT `+strconv.Itoa(limit), l.args...)
 	if err != nil {
 		return nil, err
