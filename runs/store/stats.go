@@ -21,7 +21,13 @@ const maxToolStats = 100
 var (
 	houseSQL     = `SELECT key, '', '', ` + sumsSQL + ` FROM (` + partsSQL(ofHouse, "true") + `) parts GROUP BY 1`
 	houseTookSQL = `SELECT key, '', '', t.took, sum(t.n)::bigint FROM (` + partsSQL(ofHouse, "true") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 1, 4 ORDER BY 1, 4`
-	mostUsedSQL  = `SELECT tool_id FROM (` + partsSQL(ofTools, "true") + `) parts GROUP BY service, tool_id ORDER BY sum(runs) DESC, tool_id, service LIMIT ` + strconv.Itoa(maxToolStats)
+	mostUsedSQL  = `SELECT tool_id FROM (
+		SELECT f.* FROM unnest($1::int[], $2::int[], $3::timestamptz[]) b (key, minutes, at), LATERAL (
+			SELECT f.tool_id, f.service, f.runs FROM run_figures f WHERE f.minutes = b.minutes AND f.at = b.at AND ` + ofTools + ` OFFSET 0) f
+		UNION ALL
+		SELECT r.*, 1 FROM unnest($4::int[], $5::timestamptz[], $6::timestamptz[]) g (key, since, until), LATERAL (
+			SELECT r.tool_id, r.service FROM runs r WHERE r.ended_at >= g.since AND r.ended_at < g.until OFFSET 0) r) parts
+		GROUP BY service, tool_id ORDER BY sum(runs) DESC, tool_id, service LIMIT ` + strconv.Itoa(maxToolStats)
 	toolsSQL     = `SELECT 0, service, tool_id, ` + sumsSQL + ` FROM (` + partsSQL(ofTheseTools, "r.tool_id = ANY ($7)") + `) parts GROUP BY 2, 3 ORDER BY 4 DESC, 3, 2 LIMIT ` + strconv.Itoa(maxToolStats)
 	toolsTookSQL = `SELECT 0, service, tool_id, t.took, sum(t.n)::bigint FROM (` + partsSQL(ofTheseTools, "r.tool_id = ANY ($7)") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 2, 3, 4 ORDER BY 2, 3, 4`
 )
