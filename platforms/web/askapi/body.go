@@ -2,7 +2,6 @@ package askapi
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -47,21 +46,9 @@ func (a *attachmentBody) UnmarshalJSON(data []byte) error {
 	return door.DecodeStrictly(data, (*plain)(a))
 }
 
-// read takes a JSON object with known members only, like example.
-func read(w http.ResponseWriter, r *http.Request, into any, example string) error {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		return door.TooLargeOr(err, "the body can't be read")
-	}
-	if err := door.DecodeStrictly(data, into); err != nil {
-		return registry.Errorf(registry.CodeInvalidInput, "expected JSON such as %s: %s", example, door.JSONFault(err))
-	}
-	return nil
-}
-
 func readBody(w http.ResponseWriter, r *http.Request) (askBody, error) {
 	var body askBody
-	if err := read(w, r, &body, `{"question":"find the oak chair"}`); err != nil {
+	if err := door.ReadLike(w, r, &body, `{"question":"find the oak chair"}`); err != nil {
 		return body, err
 	}
 	switch {

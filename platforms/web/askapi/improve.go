@@ -61,7 +61,7 @@ func (s server) improve(w http.ResponseWriter, r *http.Request) {
 
 func (s server) improved(r *http.Request, w http.ResponseWriter, account users.Account) (improvedBody, error) {
 	var body improveBody
-	if err := read(w, r, &body, `{"tool":"imagine","input":"prompt","text":"a bicycle"}`); err != nil {
+	if err := door.ReadLike(w, r, &body, `{"tool":"imagine","input":"prompt","text":"a bicycle"}`); err != nil {
 		return improvedBody{}, err
 	}
 	tool, ok := s.Registry.Snapshot().Resolve(body.Tool)

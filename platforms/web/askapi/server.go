@@ -24,9 +24,6 @@ import (
 // Platform is the name under which the runs of questions are kept.
 const Platform = "agent"
 
-// maxBody bounds a request, in bytes.
-const maxBody = 1 << 20
-
 // Users is what the handler needs of users.Store.
 type Users interface {
 	CheckAccount(ctx context.Context, a users.Account, platform, toolID string) (users.Decision, error)

@@ -38,6 +38,18 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
+// ReadLike reads a small JSON value that must be there into v, strictly. Errors are for the sender, and show the example.
+func ReadLike(w http.ResponseWriter, r *http.Request, v any, example string) error {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxText))
+	if err != nil {
+		return TooLargeOr(err, "the body can't be read")
+	}
+	if err := DecodeStrictly(data, v); err != nil {
+		return registry.Errorf(registry.CodeInvalidInput, "expected JSON such as %s: %s", example, JSONFault(err))
+	}
+	return nil
+}
+
 // DecodeStrictly takes one JSON value with known members only, each once, and nothing after it. Numbers stay exact.
 func DecodeStrictly(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))

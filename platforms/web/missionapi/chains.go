@@ -38,7 +38,7 @@ func (s server) changeChain(w http.ResponseWriter, r *http.Request, a users.Acco
 }
 
 func (s server) saveChain(w http.ResponseWriter, r *http.Request, c missions.Chain, status int) error {
-	if err := read(w, r, &c, chainExample); err != nil {
+	if err := door.ReadLike(w, r, &c, chainExample); err != nil {
 		return err
 	}
 	saved, err := s.Missions.SaveChain(r.Context(), c)

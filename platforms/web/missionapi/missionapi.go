@@ -48,7 +48,7 @@ const maxKey = 200
 
 func (s server) plan(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	var draft missions.Draft
-	if err := read(w, r, &draft, `{"title":"A trip","currency":"EUR","legs":[{"tool":"look","inputs":{},"summary":"Look","order":1,"depends_on":[]}]}`); err != nil {
+	if err := door.ReadLike(w, r, &draft, `{"title":"A trip","currency":"EUR","legs":[{"tool":"look","inputs":{},"summary":"Look","order":1,"depends_on":[]}]}`); err != nil {
 		return err
 	}
 	key := r.Header.Get("Idempotency-Key")
@@ -126,7 +126,7 @@ func (s server) confirm(w http.ResponseWriter, r *http.Request, a users.Account)
 	var body struct {
 		Hash string `json:"hash"`
 	}
-	if err := read(w, r, &body, `{"hash":"..."}, the hash of the mission as it was shown`); err != nil {
+	if err := door.ReadLike(w, r, &body, `{"hash":"..."}, the hash of the mission as it was shown`); err != nil {
 		return err
 	}
 	m, err := s.Missions.Confirm(r.Context(), r.PathValue("id"), a.ID, body.Hash)

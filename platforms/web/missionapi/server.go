@@ -3,7 +3,6 @@ package missionapi
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/request"
-	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -61,19 +59,4 @@ func (s server) answer(h handler) http.HandlerFunc {
 			problem.Fail(w, r, s.Logger, err)
 		}
 	}
-}
-
-// maxBody bounds a request, in bytes.
-const maxBody = 1 << 20
-
-// read takes one JSON value with known members only. Numbers stay exact.
-func read(w http.ResponseWriter, r *http.Request, into any, example string) error {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		return door.TooLargeOr(err, "the body can't be read")
-	}
-	if err := door.DecodeStrictly(data, into); err != nil {
-		return registry.Errorf(registry.CodeInvalidInput, "expected JSON such as %s: %s", example, door.JSONFault(err))
-	}
-	return nil
 }
