@@ -445,3 +445,12 @@ func TestAHandshakeThatNeverEnds(t *testing.T) {
 		t.Errorf("got %v; expected that it can be sent again", err)
 	}
 }
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	var r upstream.Refused
+	r.Note("a")
+	if r.Take("b") || !r.Take("a") || r.Take("a") {
+		t.Error("a handle is known once, and only when it was noted")
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -48,7 +49,7 @@ type Config struct {
 	// Models are those of the catalogue to offer: owner/name, or a pattern such as bfl/* or *.
 	Models []string
 	// Prices are what models cost, before what the service says; USDPerRun is what a run costs where neither says anything, an exact decimal.
-	Prices    upstream.ModelPrices
+	Prices    modelhub.Prices
 	USDPerRun json.Number
 	// MediaURL gives an address from which the service can fetch a stored file that is too large for a request.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -61,7 +62,7 @@ type Config struct {
 type Provider struct {
 	cfg    Config
 	client *upstream.Client
-	files  upstream.Files
+	files  modelhub.Files
 }
 
 var (
@@ -82,7 +83,7 @@ func IsPattern(text string) bool { return pattern().MatchString(text) }
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Provider, error) {
-	p := &Provider{cfg: cfg, files: upstream.Files{Inline: inline, MediaURL: cfg.MediaURL}}
+	p := &Provider{cfg: cfg, files: modelhub.Files{Inline: inline, MediaURL: cfg.MediaURL}}
 	var err error
 	p.client, err = upstream.New(upstream.Config{
 		Name: label, BaseURL: cfg.BaseURL, Secrets: []string{cfg.Key}, Authorize: func(r *http.Request) { r.Header.Set("X-API-Key", cfg.Key) },
@@ -112,7 +113,7 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 			wanted = append(wanted, named) // the service says that there is none
 		}
 	}
-	return upstream.LoadModels(ctx, wanted, p.describe)
+	return modelhub.Load(ctx, wanted, p.describe)
 }
 
 func matches(pattern, model string) bool {
@@ -153,7 +154,7 @@ func (p *Provider) catalogue(ctx context.Context) (models []string, err error) {
 func modelPath(model string) string { return "v2/models/" + model }
 
 func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, error) {
-	var doc upstream.ModelDocument
+	var doc modelhub.Document
 	if err := p.client.Get(ctx, modelPath(model)+"/openapi.json", nil, &doc); err != nil {
 		return registry.Tool{}, err
 	}
@@ -163,10 +164,10 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 	}
 	price, known := p.cfg.Prices.Of(Service, model)
 	if !known {
-		price = upstream.ModelPrice{USD: p.cfg.USDPerRun, Per: upstream.PerRun}
+		price = modelhub.Price{USD: p.cfg.USDPerRun, Per: modelhub.PerRun}
 	}
-	return upstream.ModelTool{
-		Service: Service, Label: label, Model: model, Description: doc.Info.Description, Price: price,
+	return modelhub.Model{
+		Service: Service, Label: label, ID: model, Description: doc.Info.Description, Price: price,
 		Inputs: inputs, Metadata: map[string]any{keyModel: model},
 	}.Tool(), nil
 }
@@ -211,15 +212,15 @@ func isAmount(n json.Number) bool {
 // Price is what a call costs by the operator's list, else by the service's estimate; where neither knows, by what is set for such runs.
 func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, error) {
 	if _, known := p.cfg.Prices.Of(Service, modelOf(c.Tool)); known {
-		return upstream.ModelQuote(c), nil
+		return modelhub.Quote(c), nil
 	}
 	values, err := p.files.Values(ctx, c)
 	if err != nil {
-		return upstream.ModelQuote(c), nil // such as of a file that is chosen later
+		return modelhub.Quote(c), nil // such as of a file that is chosen later
 	}
 	answer, err := p.client.Do(ctx, upstream.Request{Method: http.MethodPost, Path: modelPath(modelOf(c.Tool)) + "/estimate", JSON: values, Repeatable: true})
 	if err != nil {
-		return upstream.ModelQuote(c), nil // not every account is told, nor of values that are not whole yet
+		return modelhub.Quote(c), nil // not every account is told, nor of values that are not whole yet
 	}
 	var e estimate
 	if err := p.client.Decode(answer, &e); err != nil {
@@ -228,7 +229,7 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 	if named := e.price(); named.CostUSD != "" {
 		return named, nil
 	}
-	return upstream.ModelQuote(c), nil
+	return modelhub.Quote(c), nil
 }
 
 // Submit puts a request into the queue. The service knows one that it has taken by the handle.
@@ -248,12 +249,12 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	id, err := p.client.Queued(answer)
+	id, err := modelhub.Queued(p.client, label, answer)
 	if err != nil {
 		return registry.Ticket{}, err
 	}
 	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: model}
-	return ticket, upstream.KeepModelPrice(c, &ticket)
+	return ticket, modelhub.KeepPrice(c, &ticket)
 }
 
 func requestPath(t registry.Ticket) string {
@@ -262,7 +263,7 @@ func requestPath(t registry.Ticket) string {
 
 // status is how far a request is. One that failed or was canceled is completed, too, with the kind of its error.
 type status struct {
-	upstream.QueueStatus
+	modelhub.QueueStatus
 	Error string `json:"error_type"`
 }
 
@@ -295,7 +296,7 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket) (registry.Prog
 	if err := p.client.Decode(answer, &made); err != nil {
 		return registry.Progress{}, err
 	}
-	outputs := upstream.ModelOutputs(p.cfg.Guard, made, true)
+	outputs := modelhub.Outputs(p.cfg.Guard, made, true)
 	if len(outputs) == 0 {
 		return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResult, "service", label)}, nil
 	}
@@ -306,7 +307,7 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket) (registry.Prog
 func (p *Provider) usage(t registry.Ticket, outputs []registry.Output, credits string) registry.Usage {
 	spent, told := new(big.Rat).SetString(credits)
 	if _, listed := p.cfg.Prices.Of(Service, t.Endpoint); listed || !told || spent.Sign() < 0 {
-		return upstream.ModelUsage(t, outputs, "", registry.Usage{})
+		return modelhub.Usage(t, outputs, "", registry.Usage{})
 	}
 	return registry.Usage{CostUSD: spent.Quo(spent, big.NewRat(creditsPerUSD, 1)).FloatString(9)}
 }
@@ -320,7 +321,7 @@ func (p *Provider) Cancel(ctx context.Context, t registry.Ticket) error {
 // failure names a value that was refused, or reads the kind of the error.
 func failure(answer upstream.Response) *registry.Error {
 	if answer.Status == http.StatusUnprocessableEntity {
-		if field, _ := upstream.RefusedValue(answer.Body); field != "" {
+		if field, _ := modelhub.RefusedValue(answer.Body); field != "" {
 			return registry.Say(registry.CodeInvalidInput, said.ModelValue, "field", field)
 		}
 		return nil

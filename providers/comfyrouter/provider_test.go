@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/outbound"
-	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/providers/comfyrouter"
 	"github.com/signalbox/signalbox/providers/comfyrouter/comfyroutertest"
 	"github.com/signalbox/signalbox/registry"
@@ -156,7 +156,7 @@ func TestPrices(t *testing.T) {
 	t.Run("the operator's list comes first", func(t *testing.T) {
 		server := comfyroutertest.New(t)
 		server.Estimate = map[string]any{"source": "exact", "amount": 0.08}
-		prices := upstream.ModelPrices{Services: map[string]map[string]upstream.ModelPrice{comfyrouter.Service: {comfyroutertest.Model: {USD: "0.03", Per: upstream.PerImage}}}}
+		prices := modelhub.Prices{Services: map[string]map[string]modelhub.Price{comfyrouter.Service: {comfyroutertest.Model: {USD: "0.03", Per: modelhub.PerImage}}}}
 		p, err := comfyrouter.New(comfyrouter.Config{Key: comfyroutertest.Key, BaseURL: server.BaseURL(), Models: []string{comfyroutertest.Model}, Prices: prices})
 		if err != nil {
 			t.Fatal(err)

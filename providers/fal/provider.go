@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/internal/upstream"
@@ -47,7 +48,7 @@ type Config struct {
 	PricesURL string // where prices are asked for: https://api.fal.ai; empty: nowhere
 	// Prices are what models cost, before what the service says; USDPerSecond is what a second of work costs of a model whose price
 	// nobody knows, an exact decimal.
-	Prices       upstream.ModelPrices
+	Prices       modelhub.Prices
 	USDPerSecond json.Number
 	// MediaURL gives an address from which the service can fetch a stored file that is too large for a request.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -61,7 +62,7 @@ type Provider struct {
 	cfg         Config
 	queue, docs *upstream.Client
 	prices      *upstream.Client // nil: prices are not asked for
-	files       upstream.Files
+	files       modelhub.Files
 	refused     upstream.Refused
 	keys        signature.Keys
 }
@@ -86,7 +87,7 @@ func New(cfg Config) (*Provider, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	p := &Provider{cfg: cfg, files: upstream.Files{Inline: inline, MediaURL: cfg.MediaURL}}
+	p := &Provider{cfg: cfg, files: modelhub.Files{Inline: inline, MediaURL: cfg.MediaURL}}
 	var err error
 	withKey := func(r *http.Request) { r.Header.Set("Authorization", "Key "+cfg.Key) }
 	if p.queue, err = p.newClient(cfg.QueueURL, withKey); err != nil {
@@ -124,11 +125,11 @@ func (p *Provider) Name() string { return Service }
 
 // Load asks the service to describe the models.
 func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
-	return upstream.LoadModels(ctx, p.cfg.Models, p.describe)
+	return modelhub.Load(ctx, p.cfg.Models, p.describe)
 }
 
 func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, error) {
-	var doc upstream.ModelDocument
+	var doc modelhub.Document
 	if err := p.docs.Get(ctx, "api/openapi/queue/openapi.json", url.Values{"endpoint_id": {model}}, &doc); err != nil {
 		return registry.Tool{}, err
 	}
@@ -140,19 +141,19 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 	if err != nil {
 		return registry.Tool{}, err
 	}
-	return upstream.ModelTool{
-		Service: Service, Label: "fal.ai", Model: model, Description: doc.Info.Description, Price: price, Unpriced: unpriced,
+	return modelhub.Model{
+		Service: Service, Label: "fal.ai", ID: model, Description: doc.Info.Description, Price: price, Unpriced: unpriced,
 		Inputs: inputs, Metadata: map[string]any{keyModel: model},
 	}.Tool(), nil
 }
 
 // priceOf is what a model costs: as the operator's list says, else as the service does; a price by what is not known here is
 // none.
-func (p *Provider) priceOf(ctx context.Context, model string) (price upstream.ModelPrice, unpriced string, err error) {
+func (p *Provider) priceOf(ctx context.Context, model string) (price modelhub.Price, unpriced string, err error) {
 	if price, known := p.cfg.Prices.Of(Service, model); known {
 		return price, "", nil
 	}
-	price = upstream.ModelPrice{USD: p.cfg.USDPerSecond, Per: upstream.PerHardwareSecond}
+	price = modelhub.Price{USD: p.cfg.USDPerSecond, Per: modelhub.PerHardwareSecond}
 	if p.prices == nil {
 		return price, "", nil
 	}
@@ -176,18 +177,18 @@ func (p *Provider) priceOf(ctx context.Context, model string) (price upstream.Mo
 		if one.Model != model {
 			continue
 		}
-		per, known := upstream.PerOf(one.Unit)
+		per, known := modelhub.PerOf(one.Unit)
 		if !known || one.Currency != "" && one.Currency != "USD" {
 			return price, fmt.Sprintf("it is priced by %.40q (%.10s), which is not known here: the operator has to set its price in MODEL_PRICES_FILE", one.Unit, one.Currency), nil
 		}
-		return upstream.ModelPrice{USD: one.USD, Per: per}, "", nil
+		return modelhub.Price{USD: one.USD, Per: per}, "", nil
 	}
 	return price, "", nil
 }
 
 // Price is what a call will cost, where the model is not priced by the time of its work.
 func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, error) {
-	return upstream.ModelQuote(c), nil
+	return modelhub.Quote(c), nil
 }
 
 // rootOf is the part of a model's name under which its requests are kept: without the path.
@@ -213,7 +214,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 		return registry.Ticket{}, err
 	}
 	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: rootOf(model)}
-	return ticket, upstream.KeepModelPrice(c, &ticket)
+	return ticket, modelhub.KeepPrice(c, &ticket)
 }
 
 func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (string, error) {
@@ -229,7 +230,7 @@ func (p *Provider) enqueue(ctx context.Context, model string, c registry.Call) (
 	if err != nil {
 		return "", err
 	}
-	return p.queue.Queued(answer)
+	return modelhub.Queued(p.queue, "fal.ai", answer)
 }
 
 func pathOf(t registry.Ticket) string {
@@ -238,7 +239,7 @@ func pathOf(t registry.Ticket) string {
 
 // status is how far a request is.
 type status struct {
-	upstream.QueueStatus
+	modelhub.QueueStatus
 	Error   string `json:"error"`
 	Metrics struct {
 		Seconds float64 `json:"inference_time"`
@@ -275,17 +276,17 @@ func (p *Provider) result(ctx context.Context, t registry.Ticket, now status) (r
 	default:
 		return registry.Progress{}, err
 	}
-	outputs := upstream.ModelOutputs(p.cfg.Guard, made, false)
+	outputs := modelhub.Outputs(p.cfg.Guard, made, false)
 	if len(outputs) == 0 {
 		return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResult, "service", "fal.ai")}, nil
 	}
 	took := time.Duration(max(now.Metrics.Seconds, 0) * float64(time.Second))
-	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, answer.Header.Get(unitsHeader), registry.Usage{RunTime: took})}}, nil
+	return registry.Progress{State: registry.RunSucceeded, Result: &registry.Result{Outputs: outputs, Usage: modelhub.Usage(t, outputs, answer.Header.Get(unitsHeader), registry.Usage{RunTime: took})}}, nil
 }
 
 // failure names a value that was refused, or says that the content was; else the status says enough.
 func failure(answer upstream.Response) *registry.Error {
-	switch field, reason := upstream.RefusedValue(answer.Body); {
+	switch field, reason := modelhub.RefusedValue(answer.Body); {
 	case reason == "content_policy_violation":
 		return registry.Say(registry.CodeRefused, said.ModelRules)
 	case answer.Status == http.StatusUnprocessableEntity && field != "":

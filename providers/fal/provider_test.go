@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/outbound"
-	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/providers/fal"
 	"github.com/signalbox/signalbox/providers/fal/faltest"
 	"github.com/signalbox/signalbox/registry"
@@ -233,7 +233,7 @@ func TestCallbacks(t *testing.T) {
 // TestPrices asks the service what its model costs.
 func TestPrices(t *testing.T) {
 	t.Parallel()
-	open := func(unit string, prices upstream.ModelPrices) (*fal.Provider, *faltest.Server, registry.Tool) {
+	open := func(unit string, prices modelhub.Prices) (*fal.Provider, *faltest.Server, registry.Tool) {
 		server := faltest.New(t)
 		server.Unit = unit
 		p, err := fal.New(fal.Config{
@@ -250,7 +250,7 @@ func TestPrices(t *testing.T) {
 		return p, server, tools[0]
 	}
 	t.Run("by the service's price and the units that it counts", func(t *testing.T) {
-		p, server, tool := open("images", upstream.ModelPrices{})
+		p, server, tool := open("images", modelhub.Prices{})
 		c := call(t, p, map[string]any{"prompt": "a cat"})
 		if price, err := p.Price(t.Context(), c); err != nil || price.CostUSD != "0.500000000" || tool.CostingModel.RateSource != registry.RateAPI {
 			t.Errorf("got %+v, %v, %+v", price, err, tool.CostingModel)
@@ -266,16 +266,16 @@ func TestPrices(t *testing.T) {
 		}
 	})
 	t.Run("the operator's list comes first", func(t *testing.T) {
-		p, _, _ := open("images", upstream.ModelPrices{Services: map[string]map[string]upstream.ModelPrice{fal.Service: {faltest.Model: {USD: "0.25", Per: upstream.PerRun}}}})
+		p, _, _ := open("images", modelhub.Prices{Services: map[string]map[string]modelhub.Price{fal.Service: {faltest.Model: {USD: "0.25", Per: modelhub.PerRun}}}})
 		if price, err := p.Price(t.Context(), call(t, p, nil)); err != nil || price.CostUSD != "0.250000000" {
 			t.Errorf("got %+v, %v", price, err)
 		}
 	})
 	t.Run("a unit that nobody knows makes the model unavailable, and none one of seconds", func(t *testing.T) {
-		if _, _, tool := open("credits", upstream.ModelPrices{}); tool.Status == nil || tool.Status.State != registry.StateUnavailable {
+		if _, _, tool := open("credits", modelhub.Prices{}); tool.Status == nil || tool.Status.State != registry.StateUnavailable {
 			t.Errorf("its state is %+v", tool.Status)
 		}
-		if _, _, tool := open("", upstream.ModelPrices{}); tool.Status != nil || tool.CostingModel.Unit != registry.UnitSecond {
+		if _, _, tool := open("", modelhub.Prices{}); tool.Status != nil || tool.CostingModel.Unit != registry.UnitSecond {
 			t.Errorf("got %+v, %+v", tool.Status, tool.CostingModel)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/internal/upstream"
@@ -38,7 +39,7 @@ type Config struct {
 	// Models are those to offer: owner/name, or owner/name:version.
 	Models []string
 	// Prices are what models cost; USDPerSecond is what a second of work costs of one that is not among them, an exact decimal.
-	Prices       upstream.ModelPrices
+	Prices       modelhub.Prices
 	USDPerSecond json.Number
 	// MediaURL gives an address from which the service can fetch a stored file that is too large for a request.
 	MediaURL func(ctx context.Context, ref registry.Media) (string, error)
@@ -51,7 +52,7 @@ type Config struct {
 type Provider struct {
 	cfg     Config
 	client  *upstream.Client
-	files   upstream.Files
+	files   modelhub.Files
 	refused upstream.Refused
 	secret  secret
 }
@@ -83,7 +84,7 @@ func New(cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{cfg: cfg, client: client, files: upstream.Files{Inline: inline, MediaURL: cfg.MediaURL}}
+	p := &Provider{cfg: cfg, client: client, files: modelhub.Files{Inline: inline, MediaURL: cfg.MediaURL}}
 	p.secret.fetch = p.fetchSecret
 	return p, nil
 }
@@ -103,7 +104,7 @@ func (p *Provider) Name() string { return Service }
 
 // Load asks the service to describe the models.
 func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
-	return upstream.LoadModels(ctx, p.cfg.Models, p.describe)
+	return modelhub.Load(ctx, p.cfg.Models, p.describe)
 }
 
 // described is a model, or a version of one, as the service tells of it.
@@ -133,26 +134,26 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 	}
 	var document struct {
 		Components struct {
-			Schemas upstream.ModelSchemas `json:"schemas"`
+			Schemas modelhub.Schemas `json:"schemas"`
 		} `json:"components"`
 	}
-	if err := upstream.DecodeNumbers(m.Schema, &document); err != nil || m.ID == "" {
+	if err := modelhub.DecodeNumbers(m.Schema, &document); err != nil || m.ID == "" {
 		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelVersion, "service", "Replicate")
 	}
 	schemas := document.Components.Schemas
 	price, known := p.cfg.Prices.Of(Service, name)
 	if !known {
-		price = upstream.ModelPrice{USD: p.cfg.USDPerSecond, Per: upstream.PerHardwareSecond}
+		price = modelhub.Price{USD: p.cfg.USDPerSecond, Per: modelhub.PerHardwareSecond}
 	}
-	return upstream.ModelTool{
-		Service: Service, Label: "Replicate", Model: name, Description: description, Inputs: schemas.Inputs(schemas["Input"]), Price: price,
+	return modelhub.Model{
+		Service: Service, Label: "Replicate", ID: name, Description: description, Inputs: schemas.Inputs(schemas["Input"]), Price: price,
 		Metadata: map[string]any{keyVersion: m.ID, keyText: !makesFiles(schemas)},
 	}.Tool(), nil
 }
 
 // Price is what a call will cost, where the model is not priced by the time of its work.
 func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, error) {
-	return upstream.ModelQuote(c), nil
+	return modelhub.Quote(c), nil
 }
 
 // keyText is the member of a tool's metadata, and of a ticket, that says that the model makes texts, in which addresses are
@@ -160,7 +161,7 @@ func (p *Provider) Price(_ context.Context, c registry.Call) (registry.Price, er
 const keyText = "text"
 
 // makesFiles reports whether a model's output is, or may hold, addresses of files.
-func makesFiles(schemas upstream.ModelSchemas) bool {
+func makesFiles(schemas modelhub.Schemas) bool {
 	out := schemas.Resolve(schemas["Output"])
 	if out.Type == "array" && out.Items != nil {
 		out = schemas.Resolve(*out.Items)
@@ -185,7 +186,7 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	if text, _ := c.Tool.Metadata[keyText].(bool); text {
 		ticket.Extra = map[string]string{keyText: "yes"}
 	}
-	return ticket, upstream.KeepModelPrice(c, &ticket)
+	return ticket, modelhub.KeepPrice(c, &ticket)
 }
 
 func (p *Provider) start(ctx context.Context, c registry.Call) (string, error) {
@@ -232,11 +233,11 @@ func (p *Provider) Poll(ctx context.Context, t registry.Ticket) (registry.Progre
 	case registry.RunFailed:
 		progress.Err = failed(now.Error)
 	case registry.RunSucceeded:
-		outputs := upstream.ModelOutputs(p.cfg.Guard, now.Output, t.Extra[keyText] == "")
+		outputs := modelhub.Outputs(p.cfg.Guard, now.Output, t.Extra[keyText] == "")
 		if len(outputs) == 0 {
 			return registry.Progress{State: registry.RunFailed, Err: registry.Say(registry.CodeBadOutput, said.AnswerWithoutResultKept, "service", "Replicate")}, nil
 		}
-		progress.Result = &registry.Result{Outputs: outputs, Usage: upstream.ModelUsage(t, outputs, "", registry.Usage{RunTime: now.took()})}
+		progress.Result = &registry.Result{Outputs: outputs, Usage: modelhub.Usage(t, outputs, "", registry.Usage{RunTime: now.took()})}
 	}
 	return progress, nil
 }

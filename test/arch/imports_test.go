@@ -44,6 +44,7 @@ var floors = [][]string{
 	{"workflows", "comfy/workflow"},
 	{"comfy/notes"},
 	{"comfy/graph"},
+	{"internal/modelhub"},
 	{"internal/upstream"},
 	{"registry/history"},
 	{"registry/catalog"},

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/tag"
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/outbound"
-	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/payments"
 )
 
@@ -112,15 +112,15 @@ func (c *Config) ToolGuidance() (agent.Guidance, error) {
 }
 
 // ModelPrices are those of the file, or those that come with the program.
-func (c *Config) ModelPrices() (upstream.ModelPrices, error) {
+func (c *Config) ModelPrices() (modelhub.Prices, error) {
 	if c.ModelPricesFile == "" {
-		return upstream.DefaultModelPrices()
+		return modelhub.DefaultPrices()
 	}
 	data, err := os.ReadFile(c.ModelPricesFile)
 	if err != nil {
-		return upstream.ModelPrices{}, err
+		return modelhub.Prices{}, err
 	}
-	return upstream.ParseModelPrices(data)
+	return modelhub.ParsePrices(data)
 }
 
 // EngineHeaders reads COMFYUI_HEADERS_FILE: what goes along with requests to engines, by their names. An error shows no header.

@@ -1,10 +1,11 @@
-package upstream
+package modelhub
 
 import (
 	"encoding/json"
 	"fmt"
 
 	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -31,16 +32,16 @@ func (s QueueStatus) Progress() registry.Progress {
 	return registry.Progress{State: registry.RunRunning, Unknown: s.Status}
 }
 
-// Queued reads the id of a request that a queue has taken.
-func (c *Client) Queued(answer Response) (id string, err error) {
+// Queued reads the id of a request that the queue of a service has taken.
+func Queued(client *upstream.Client, service string, answer upstream.Response) (id string, err error) {
 	var made struct {
 		ID string `json:"request_id"`
 	}
-	if err := c.Decode(answer, &made); err != nil {
+	if err := client.Decode(answer, &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
-		return "", registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", c.name)
+		return "", registry.Say(registry.CodeProvider, said.ServiceRunUnnamed, "service", service)
 	}
 	return made.ID, nil
 }

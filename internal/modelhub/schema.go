@@ -1,4 +1,4 @@
-package upstream
+package modelhub
 
 import (
 	"bytes"
@@ -12,31 +12,31 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// ModelSchemas are the named JSON Schemas of a model that a service hosts, as in an OpenAPI document's components.
-type ModelSchemas map[string]ModelSchema
+// Schemas are the named JSON Schemas of a model that a service hosts, as in an OpenAPI document's components.
+type Schemas map[string]Schema
 
-// ModelSchema is what matters here of a JSON Schema.
-type ModelSchema struct {
-	Ref         string                 `json:"$ref"`
-	Type        any                    `json:"type"` // a word, or several
-	Format      string                 `json:"format"`
-	Title       string                 `json:"title"`
-	Description string                 `json:"description"`
-	Default     any                    `json:"default"`
-	Minimum     json.Number            `json:"minimum"`
-	Maximum     json.Number            `json:"maximum"`
-	Enum        []any                  `json:"enum"`
-	AllOf       []ModelSchema          `json:"allOf"`
-	AnyOf       []ModelSchema          `json:"anyOf"`
-	Items       *ModelSchema           `json:"items"`
-	Properties  map[string]ModelSchema `json:"properties"`
-	Required    []string               `json:"required"`
-	Order       *int                   `json:"x-order"`                // of a property, at Replicate
-	Ordered     []string               `json:"x-fal-order-properties"` // of an object, at fal
+// Schema is what matters here of a JSON Schema.
+type Schema struct {
+	Ref         string            `json:"$ref"`
+	Type        any               `json:"type"` // a word, or several
+	Format      string            `json:"format"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Default     any               `json:"default"`
+	Minimum     json.Number       `json:"minimum"`
+	Maximum     json.Number       `json:"maximum"`
+	Enum        []any             `json:"enum"`
+	AllOf       []Schema          `json:"allOf"`
+	AnyOf       []Schema          `json:"anyOf"`
+	Items       *Schema           `json:"items"`
+	Properties  map[string]Schema `json:"properties"`
+	Required    []string          `json:"required"`
+	Order       *int              `json:"x-order"`                // of a property, at Replicate
+	Ordered     []string          `json:"x-fal-order-properties"` // of an object, at fal
 }
 
-// ModelDocument is what matters here of the OpenAPI document of a model that a service hosts.
-type ModelDocument struct {
+// Document is what matters here of the OpenAPI document of a model that a service hosts.
+type Document struct {
 	Info struct {
 		Description string `json:"description"`
 	} `json:"info"`
@@ -44,18 +44,18 @@ type ModelDocument struct {
 		Post *struct {
 			Body struct {
 				Content map[string]struct {
-					Schema ModelSchema `json:"schema"`
+					Schema Schema `json:"schema"`
 				} `json:"content"`
 			} `json:"requestBody"`
 		} `json:"post"`
 	} `json:"paths"`
 	Components struct {
-		Schemas ModelSchemas `json:"schemas"`
+		Schemas Schemas `json:"schemas"`
 	} `json:"components"`
 }
 
 // Inputs draws a tool's inputs from what is posted to a path; false: nothing is.
-func (d ModelDocument) Inputs(path string) (registry.InputSchema, bool) {
+func (d Document) Inputs(path string) (registry.InputSchema, bool) {
 	post := d.Paths[path].Post
 	if post == nil {
 		return nil, false
@@ -71,18 +71,18 @@ const (
 
 // Resolve follows references, and takes of alternatives the one that says most: a fixed list, else the first that is
 // not null. What is said beside a reference counts more than what it leads to.
-func (all ModelSchemas) Resolve(s ModelSchema) ModelSchema { return all.resolve(s, 0) }
+func (all Schemas) Resolve(s Schema) Schema { return all.resolve(s, 0) }
 
-func (all ModelSchemas) resolve(s ModelSchema, depth int) ModelSchema {
-	var inner ModelSchema
-	others := slices.DeleteFunc(append(slices.Clone(s.AllOf), s.AnyOf...), func(o ModelSchema) bool { return o.Type == "null" })
+func (all Schemas) resolve(s Schema, depth int) Schema {
+	var inner Schema
+	others := slices.DeleteFunc(append(slices.Clone(s.AllOf), s.AnyOf...), func(o Schema) bool { return o.Type == "null" })
 	switch {
 	case depth > maxDepth:
 		return s
 	case s.Ref != "":
 		inner = all.named(s.Ref)
 	case len(others) > 0:
-		inner = others[max(0, slices.IndexFunc(others, func(o ModelSchema) bool { return len(o.Enum) > 0 || len(all.named(o.Ref).Enum) > 0 }))]
+		inner = others[max(0, slices.IndexFunc(others, func(o Schema) bool { return len(o.Enum) > 0 || len(all.named(o.Ref).Enum) > 0 }))]
 	default:
 		return s
 	}
@@ -98,12 +98,12 @@ func (all ModelSchemas) resolve(s ModelSchema, depth int) ModelSchema {
 }
 
 // named is what a reference leads to, or nothing.
-func (all ModelSchemas) named(ref string) ModelSchema {
+func (all Schemas) named(ref string) Schema {
 	return all[ref[strings.LastIndex(ref, "/")+1:]]
 }
 
 // Inputs draws a tool's inputs from the schema of a model's input, in its order.
-func (all ModelSchemas) Inputs(object ModelSchema) registry.InputSchema {
+func (all Schemas) Inputs(object Schema) registry.InputSchema {
 	object = all.Resolve(object)
 	names := slices.Sorted(maps.Keys(object.Properties))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(all.place(object, a), all.place(object, b)) })
@@ -118,7 +118,7 @@ func (all ModelSchemas) Inputs(object ModelSchema) registry.InputSchema {
 }
 
 // place is where a property comes: as the schema says; the required ones first where it says nothing.
-func (all ModelSchemas) place(object ModelSchema, name string) int {
+func (all Schemas) place(object Schema, name string) int {
 	if order := all.Resolve(object.Properties[name]).Order; order != nil {
 		return *order
 	}
@@ -131,7 +131,7 @@ func (all ModelSchemas) place(object ModelSchema, name string) int {
 	return len(object.Properties) + 1
 }
 
-func (all ModelSchemas) input(name string, s ModelSchema) registry.InputField {
+func (all Schemas) input(name string, s Schema) registry.InputField {
 	f := registry.InputField{Name: name, DisplayName: cmp.Or(s.Title, strings.ReplaceAll(name, "_", " ")), Description: strings.TrimSpace(s.Description)}
 	if s.Type == "array" && s.Items != nil {
 		item := all.Resolve(*s.Items)
@@ -166,7 +166,7 @@ func (all ModelSchemas) input(name string, s ModelSchema) registry.InputField {
 }
 
 // isFile reports whether a text is the address of a file.
-func isFile(name string, s ModelSchema) bool {
+func isFile(name string, s Schema) bool {
 	return s.Format == "uri" || strings.HasSuffix(name, "_url") || strings.HasSuffix(name, "_urls")
 }
 

@@ -1,4 +1,6 @@
-package upstream
+// Package modelhub is what providers share whose service hosts many models, each with a schema and a price of its own: they become tools, are
+// quoted and billed by lists of prices, and give results whose form each model decides.
+package modelhub
 
 import (
 	_ "embed" // the price list
@@ -12,18 +14,18 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-//go:embed modelprices.json
-var defaultModelPrices []byte
+//go:embed prices.json
+var defaultPrices []byte
 
-// ModelPrices are what hosted models cost, as data with a date: by service, then by model.
-type ModelPrices struct {
-	AsOf     string                           `json:"asOf"`
-	Note     string                           `json:"note,omitempty"`
-	Services map[string]map[string]ModelPrice `json:"services"`
+// Prices are what hosted models cost, as data with a date: by service, then by model.
+type Prices struct {
+	AsOf     string                      `json:"asOf"`
+	Note     string                      `json:"note,omitempty"`
+	Services map[string]map[string]Price `json:"services"`
 }
 
-// ModelPrice is what a model costs: so many US dollars for each of what it is priced by.
-type ModelPrice struct {
+// Price is what a model costs: so many US dollars for each of what it is priced by.
+type Price struct {
 	USD json.Number `json:"usd"`
 	Per string      `json:"per"`
 	// Seconds are those of a video or sound where no input says how long it is to be.
@@ -51,12 +53,12 @@ func PerOf(word string) (string, bool) {
 	return per, known
 }
 
-// DefaultModelPrices is the list that comes with the program.
-func DefaultModelPrices() (ModelPrices, error) { return ParseModelPrices(defaultModelPrices) }
+// DefaultPrices is the list that comes with the program.
+func DefaultPrices() (Prices, error) { return ParsePrices(defaultPrices) }
 
-// ParseModelPrices reads a price list.
-func ParseModelPrices(data []byte) (ModelPrices, error) {
-	var p ModelPrices
+// ParsePrices reads a price list.
+func ParsePrices(data []byte) (Prices, error) {
+	var p Prices
 	if err := DecodeNumbers(data, &p); err != nil {
 		return p, fmt.Errorf("prices of models: %w", err)
 	}
@@ -70,7 +72,7 @@ func ParseModelPrices(data []byte) (ModelPrices, error) {
 	return p, nil
 }
 
-func (p ModelPrice) check() error {
+func (p Price) check() error {
 	if rate, err := decimal.Parse(p.USD); err != nil || rate.Sign() < 0 {
 		return fmt.Errorf("usd is %q; expected US dollars like 0.025", p.USD)
 	}
@@ -86,13 +88,13 @@ func (p ModelPrice) check() error {
 }
 
 // Of gives the price of a service's model.
-func (p ModelPrices) Of(service, model string) (ModelPrice, bool) {
+func (p Prices) Of(service, model string) (Price, bool) {
 	price, known := p.Services[service][model]
 	return price, known
 }
 
 // costing is how a tool of such a price is billed.
-func (p ModelPrice) costing() *registry.CostingModel {
+func (p Price) costing() *registry.CostingModel {
 	if p.Per == PerHardwareSecond {
 		return &registry.CostingModel{Rate: p.USD, Unit: registry.UnitSecond, RateSource: registry.RateStatic}
 	}
@@ -107,7 +109,7 @@ const (
 )
 
 // metadata is the price as a tool's metadata has it.
-func (p ModelPrice) metadata() map[string]any {
+func (p Price) metadata() map[string]any {
 	m := map[string]any{"usd": p.USD.String(), "per": p.Per}
 	if p.Seconds != "" {
 		m["seconds"] = p.Seconds.String()
@@ -116,18 +118,18 @@ func (p ModelPrice) metadata() map[string]any {
 }
 
 // priceOf is the price with which a tool was accepted.
-func priceOf(tool registry.Tool) (ModelPrice, bool) {
+func priceOf(tool registry.Tool) (Price, bool) {
 	m, ok := tool.Metadata[priceKey].(map[string]any)
 	if !ok {
-		return ModelPrice{}, false
+		return Price{}, false
 	}
 	text := func(key string) json.Number { s, _ := m[key].(string); return json.Number(s) }
 	per, _ := m["per"].(string)
-	return ModelPrice{USD: text("usd"), Per: per, Seconds: text("seconds")}, true
+	return Price{USD: text("usd"), Per: per, Seconds: text("seconds")}, true
 }
 
-// ModelQuote is what a call of a model will cost by its inputs; empty where only the work tells.
-func ModelQuote(c registry.Call) registry.Price {
+// Quote is what a call of a model will cost by its inputs; empty where only the work tells.
+func Quote(c registry.Call) registry.Price {
 	price, known := priceOf(c.Tool)
 	if !known || price.Per == PerHardwareSecond {
 		return registry.Price{}
@@ -135,8 +137,8 @@ func ModelQuote(c registry.Call) registry.Price {
 	return registry.Price{CostUSD: price.times(price.asked(c.Inputs))}
 }
 
-// KeepModelPrice notes in a ticket what ModelUsage needs.
-func KeepModelPrice(c registry.Call, t *registry.Ticket) error {
+// KeepPrice notes in a ticket what Usage needs.
+func KeepPrice(c registry.Call, t *registry.Ticket) error {
 	price, known := priceOf(c.Tool)
 	if !known {
 		return nil
@@ -152,10 +154,10 @@ func KeepModelPrice(c registry.Call, t *registry.Ticket) error {
 	return nil
 }
 
-// ModelUsage is what a run has cost: by the units that the service itself counts, else by what it made, else by what was asked
+// Usage is what a run has cost: by the units that the service itself counts, else by what it made, else by what was asked
 // for.
-func ModelUsage(t registry.Ticket, outputs []registry.Output, counted string, usage registry.Usage) registry.Usage {
-	var price ModelPrice
+func Usage(t registry.Ticket, outputs []registry.Output, counted string, usage registry.Usage) registry.Usage {
+	var price Price
 	if json.Unmarshal([]byte(t.Extra[priceKey]), &price) != nil || price.Per == PerHardwareSecond {
 		return usage
 	}
@@ -171,7 +173,7 @@ func ModelUsage(t registry.Ticket, outputs []registry.Output, counted string, us
 	return usage
 }
 
-func (p ModelPrice) times(units *big.Rat) string {
+func (p Price) times(units *big.Rat) string {
 	rate, err := decimal.Parse(p.USD)
 	if err != nil {
 		return ""
@@ -180,7 +182,7 @@ func (p ModelPrice) times(units *big.Rat) string {
 }
 
 // made counts what a run made; false: only its inputs tell.
-func (p ModelPrice) made(outputs []registry.Output) (*big.Rat, bool) {
+func (p Price) made(outputs []registry.Output) (*big.Rat, bool) {
 	count, pixels := int64(0), int64(0)
 	for _, o := range outputs {
 		if o.Type != "image" {
@@ -217,7 +219,7 @@ const (
 )
 
 // asked are the units that inputs ask for.
-func (p ModelPrice) asked(inputs map[string]any) *big.Rat {
+func (p Price) asked(inputs map[string]any) *big.Rat {
 	count := numberOf(inputs, countInputs, big.NewRat(1, 1))
 	switch p.Per {
 	case PerImage:

@@ -1,18 +1,18 @@
-package upstream_test
+package modelhub_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
 )
 
-func TestModelSchemas(t *testing.T) {
+func TestSchemas(t *testing.T) {
 	t.Parallel()
-	var all upstream.ModelSchemas
-	err := upstream.DecodeNumbers([]byte(`{
+	var all modelhub.Schemas
+	err := modelhub.DecodeNumbers([]byte(`{
 		"Loop": {"anyOf": [{"$ref": "#/x/Loop"}, {"$ref": "#/x/Loop"}]},
 		"Input": {"type": "object", "required": ["b"], "properties": {
 			"loop": {"$ref": "#/x/Loop"}, "none": {"$ref": "#/x/None"}, "b": {"type": "string"}, "a": {"type": "string", "default": 7},
@@ -24,7 +24,7 @@ func TestModelSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs := all.Inputs(all["Input"])
-	tool := upstream.ModelTool{Service: "host", Label: "Host", Model: "ann/My.Model/v2", Inputs: inputs, Price: upstream.ModelPrice{USD: "0.1", Per: upstream.PerHardwareSecond}}.Tool()
+	tool := modelhub.Model{Service: "host", Label: "Host", ID: "ann/My.Model/v2", Inputs: inputs, Price: modelhub.Price{USD: "0.1", Per: modelhub.PerHardwareSecond}}.Tool()
 	if err := validate.Tool(tool); err != nil || tool.CommandName != "/my_model_v2" {
 		t.Errorf("%v, command %s", err, tool.CommandName)
 	}
@@ -44,7 +44,7 @@ func TestModelSchemas(t *testing.T) {
 	}
 }
 
-func TestModelOutputs(t *testing.T) {
+func TestOutputs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		result string
@@ -61,10 +61,10 @@ func TestModelOutputs(t *testing.T) {
 		"pieces that are no text":     {`[1, 2]`, true, []string{"text"}, "[1,2]"},
 	} {
 		var value any
-		if err := upstream.DecodeNumbers([]byte(c.result), &value); err != nil {
+		if err := modelhub.DecodeNumbers([]byte(c.result), &value); err != nil {
 			t.Fatal(err)
 		}
-		outputs := upstream.ModelOutputs(nil, value, c.bare)
+		outputs := modelhub.Outputs(nil, value, c.bare)
 		var kinds []string
 		for _, o := range outputs {
 			kinds = append(kinds, o.Type)
@@ -74,14 +74,5 @@ func TestModelOutputs(t *testing.T) {
 		if string(got) != string(want) || len(outputs) > 0 && outputs[0].Text != c.text {
 			t.Errorf("%s: got %+v", name, outputs)
 		}
-	}
-}
-
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	var r upstream.Refused
-	r.Note("a")
-	if r.Take("b") || !r.Take("a") || r.Take("a") {
-		t.Error("a handle is known once, and only when it was noted")
 	}
 }

@@ -1,4 +1,4 @@
-package upstream
+package modelhub
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// ModelOutput is the name of what a hosted model makes: each of its files, or its text.
-const ModelOutput = "output"
+// outputName is the name of what a hosted model makes: each of its files, or its text.
+const outputName = "output"
 
 // Files hands a call's files on to a service.
 type Files struct {
@@ -88,15 +89,15 @@ func (h Files) address(ctx context.Context, c registry.Call, ref registry.Media)
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
-// ModelOutputs are what a hosted model made: the files it names, in order, or all of it as a text. A file is an object
+// Outputs are what a hosted model made: the files it names, in order, or all of it as a text. A file is an object
 // with an address in "url" or, where bare is set, any text that is an address.
-func ModelOutputs(guard *http.Client, value any, bare bool) []registry.Output {
+func Outputs(guard *http.Client, value any, bare bool) []registry.Output {
 	var outputs []registry.Output
 	walk(value, bare, func(address string, about map[string]any) {
 		outputs = append(outputs, modelFile(guard, address, about))
 	})
 	if text := modelText(value); len(outputs) == 0 && text != "" {
-		outputs = []registry.Output{{Name: ModelOutput, Type: "text", Text: text}}
+		outputs = []registry.Output{{Name: outputName, Type: "text", Text: text}}
 	}
 	return outputs
 }
@@ -141,7 +142,7 @@ var extensionTypes = map[string]string{
 }
 
 func modelFile(guard *http.Client, address string, about map[string]any) registry.Output {
-	name, kind := ModelOutput, ""
+	name, kind := outputName, ""
 	if u, err := url.Parse(address); err == nil && path.Ext(u.Path) != "" {
 		name = path.Base(u.Path)
 		kind = extensionTypes[strings.ToLower(path.Ext(u.Path))]
@@ -155,7 +156,7 @@ func modelFile(guard *http.Client, address string, about map[string]any) registr
 	if family != "image" && family != "video" && family != "audio" {
 		family = "file"
 	}
-	return File(guard, ModelOutput, family, address, info)
+	return upstream.File(guard, outputName, family, address, info)
 }
 
 func whole(v any) int {

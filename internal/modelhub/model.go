@@ -1,4 +1,4 @@
-package upstream
+package modelhub
 
 import (
 	"cmp"
@@ -12,13 +12,13 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// ModelTool is a model that a service hosts, as a tool: billed by what the model is priced by.
-type ModelTool struct {
+// Model is a model that a service hosts, billed by what it is priced by.
+type Model struct {
 	Service, Label string // Label is the service's name for people
-	Model          string // as the service names it: owner/name and perhaps more
+	ID             string // as the service names it: owner/name and perhaps more
 	Description    string
 	Inputs         registry.InputSchema
-	Price          ModelPrice
+	Price          Price
 	Unpriced       string // why the price can't be had: the tool can't be used; empty: it can
 	Metadata       map[string]any
 }
@@ -28,9 +28,9 @@ const loadsAtOnce = 8
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Tool describes the model. Its id and command are of the model's name, its outputs all those it makes.
-func (m ModelTool) Tool() registry.Tool {
-	_, name, _ := strings.Cut(m.Model, "/")
+// Tool is the model as a tool. Its id and command are of the model's name, its outputs all those it makes.
+func (m Model) Tool() registry.Tool {
+	_, name, _ := strings.Cut(m.ID, "/")
 	primary := "text"
 	if f, ok := primaryInput(m.Inputs); ok && f.Type.IsMedia() {
 		primary = string(f.Type)
@@ -45,12 +45,12 @@ func (m ModelTool) Tool() registry.Tool {
 		m.Metadata[priceKey], costing = m.Price.metadata(), m.Price.costing()
 	}
 	tool := registry.Tool{
-		ToolID: m.Service + "." + strings.ReplaceAll(m.Model, "/", "."), Service: m.Service, DisplayName: strings.ReplaceAll(name, "/", " "),
-		Description:   strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m.Description), ".") + ". Runs at " + m.Label + ": " + m.Model + "."),
+		ToolID: m.Service + "." + strings.ReplaceAll(m.ID, "/", "."), Service: m.Service, DisplayName: strings.ReplaceAll(name, "/", " "),
+		Description:   strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m.Description), ".") + ". Runs at " + m.Label + ": " + m.ID + "."),
 		CommandName:   "/" + commandOf(name),
 		Listing:       registry.Listing{Category: m.Service, Kind: "model"},
 		InputSchema:   m.Inputs,
-		OutputSchema:  registry.OutputSchema{{Name: ModelOutput, Type: "file", Description: "What the model makes: pictures, videos, sounds, other files or a text."}},
+		OutputSchema:  registry.OutputSchema{{Name: outputName, Type: "file", Description: "What the model makes: pictures, videos, sounds, other files or a text."}},
 		CostingModel:  costing,
 		PlatformHints: &registry.PlatformHints{PrimaryInput: primary, SupportsFileCaption: primary != "text", SupportsReplyWithCommand: true},
 		Execution:     registry.Execution{DeliveryMode: registry.DeliveryAsync, TimeoutMs: 30 * 60 * 1000, RetryPolicy: &registry.RetryPolicy{MaxAttempts: 2, BackoffMs: 5000}},
@@ -85,10 +85,10 @@ func primaryInput(inputs registry.InputSchema) (registry.InputField, bool) {
 	return registry.InputField{}, false
 }
 
-// LoadModels describes models at the same time, in their order. One that the service does not have, or whose description
+// Load describes models at the same time, in their order. One that the service does not have, or whose description
 // makes no sense, is told in a *registry.PartialError beside the others. Any other trouble is an error, so that
 // the tools known before stay.
-func LoadModels(ctx context.Context, models []string, describe func(ctx context.Context, model string) (registry.Tool, error)) ([]registry.Tool, error) {
+func Load(ctx context.Context, models []string, describe func(ctx context.Context, model string) (registry.Tool, error)) ([]registry.Tool, error) {
 	tools, failures := make([]registry.Tool, len(models)), make([]error, len(models))
 	slots := make(chan struct{}, loadsAtOnce)
 	var all sync.WaitGroup
