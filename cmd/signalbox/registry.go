@@ -182,18 +182,7 @@ func (a *app) newSearch() error {
 }
 
 // inMenus counts the tools that people can pick and use now, and those that nobody can run.
-func (a *app) inMenus() (ready, waiting int) {
-	for _, t := range a.registry.Snapshot().Public() {
-		switch {
-		case !t.InMenus():
-		case t.OfferedTo(registry.Everyone):
-			ready++
-		case t.State() == registry.StateUnavailable:
-			waiting++
-		}
-	}
-	return ready, waiting
-}
+func (a *app) inMenus() (ready, waiting int) { return a.registry.Snapshot().Menu(registry.Everyone) }
 
 // How long jobs may take.
 const (

@@ -665,6 +665,16 @@ func TestAudience(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("what menus have is counted in one way", func(t *testing.T) {
+		t.Parallel()
+		step := with("step", "", registry.StateActive)
+		step.Metadata = map[string]any{"menu": false}
+		more := catalog.NewSnapshot([]registry.Tool{step, with("away", "", registry.StateUnavailable), with("public", "", registry.StateActive),
+			with("internal", registry.VisibilityInternal, registry.StateActive), with("old", "", registry.StateDeprecated)}, noon)
+		if ready, waiting := more.Menu(registry.Everyone); ready != 1 || waiting != 1 {
+			t.Errorf("%d are ready, %d wait", ready, waiting)
+		}
+	})
 	t.Run("A81 search", func(t *testing.T) {
 		t.Parallel()
 		for _, id := range []string{"internal", "hidden", "unavailable"} {

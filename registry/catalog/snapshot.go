@@ -400,6 +400,21 @@ func (s *Snapshot) Offered(a registry.Audience) []*registry.Tool {
 	return s.where(func(t *registry.Tool) bool { return t.OfferedTo(a) })
 }
 
+// Menu counts the tools that a picks from, in menus, command lists and on the page: those that can be run now, and those that wait for
+// what they need. What says how many tools there are says these.
+func (s *Snapshot) Menu(a registry.Audience) (ready, waiting int) {
+	for _, t := range s.Listed(a) {
+		switch {
+		case !t.InMenus():
+		case t.OfferedTo(a):
+			ready++
+		case t.State() == registry.StateUnavailable:
+			waiting++
+		}
+	}
+	return ready, waiting
+}
+
 // Commands gives the offered tools that have a command, in the order of their commands (A47).
 func (s *Snapshot) Commands(a registry.Audience) []*registry.Tool {
 	tools := s.where(func(t *registry.Tool) bool { return t.CommandName != "" && t.OfferedTo(a) })

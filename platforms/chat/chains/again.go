@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/runs"
 )
 
-// AgainCommand runs once more what the message replied to shows, else what was run last in this chat, with fresh seeds. A number asks for
-// it so many times: then the total is shown first.
+// AgainCommand does what the button Again does, with what the message replied to shows, else with what was run last in this chat. A number
+// asks for it so many times, each with a seed of its own: then the total is shown first.
 func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	times := 1
 	if typed := strings.TrimSpace(t.In.Text); typed != "" {
@@ -39,6 +39,7 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	}
 	if times == 1 {
 		d := anew(t, run, tool)
+		input.RedrawSeeds(&d, run)
 		if err := start.Begin(ctx, t, &d); err != nil {
 			return turn.Nothing, err
 		}
@@ -50,16 +51,16 @@ func AgainCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	drafts := make([]input.Draft, times)
 	for i := range drafts {
 		drafts[i] = anew(t, run, tool)
+		input.FreshSeed(&drafts[i], tool.InputSchema)
 	}
 	return propose(ctx, t, tool, drafts)
 }
 
-// anew is a draft of what an earlier run was made of, with fresh seeds.
+// anew is a draft of what an earlier run was made of.
 func anew(t *turn.Turn, run runs.Run, tool *registry.Tool) input.Draft {
 	asked := start.NewDraft(t, tool)
 	d := input.Repeat(run, asked.Asked, asked.IdempotencyKey)
 	d.Notes = asked.Notes
-	input.FreshSeed(&d, tool.InputSchema)
 	d.DropLost(tool.InputSchema)
 	return d
 }

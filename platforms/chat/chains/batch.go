@@ -21,14 +21,14 @@ func BatchCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	}
 	tool, ok := t.FindTool(named)
 	if !ok {
-		return turn.Nothing, t.NothingFound(ctx, named)
+		return turn.Nothing, t.NothingFound(ctx, named, t.Say.Text("batch.how"))
 	}
 	if refused, err := start.Refuse(ctx, t, tool); refused || err != nil {
 		return turn.Nothing, err
 	}
 	drafts, hint, err := read(ctx, t, tool, rest)
 	if hint != nil || err != nil {
-		return turn.Nothing, start.HintOr(ctx, t, hint, err)
+		return turn.Nothing, start.HintOr(ctx, t, chat.Lines(hint, parted(t)), err)
 	}
 	if len(drafts) == 0 {
 		return turn.Nothing, t.Tell(ctx, "batch.how")

@@ -30,7 +30,7 @@ func propose(ctx context.Context, t *turn.Turn, tool *registry.Tool, drafts []in
 	for i, d := range drafts {
 		bound, err := start.Bind(ctx, t, d)
 		if hint, err := unfit(t, tool, i, bound, err); hint != nil || err != nil {
-			return turn.Nothing, start.HintOr(ctx, t, hint, err)
+			return turn.Nothing, start.HintOr(ctx, t, chat.Lines(hint, parted(t)), err)
 		}
 		draft.Legs[i] = missions.DraftLeg{Tool: tool.ToolID, Order: i + 1, Inputs: bound.Inputs, Summary: summary(tool, bound.Inputs)}
 	}

@@ -2,6 +2,7 @@ package chains
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -33,6 +34,44 @@ func linesOf(t *turn.Turn, tool *registry.Tool, text string) (shared string, lin
 		return first, splitLines(below)
 	}
 	return "", splitLines(text)
+}
+
+// maxExample bounds what is shown of how a batch was meant, in runes.
+const maxExample = 300
+
+// parted tells who wrote a separator where it parts nothing how it was meant; nil: they did not.
+func parted(t *turn.Turn) chat.Text {
+	named, rest := firstWord(t.In.Text)
+	switch {
+	case !strings.Contains(rest, "|") || strings.Contains(rest, "\n"):
+		return nil
+	case t.ReadByOthers():
+		return t.Say.Text("batch.how")
+	}
+	var whole []string
+	for line := range strings.SplitSeq(rest, separator) {
+		whole = append(whole, wholeInputs(line)...)
+	}
+	return t.Say.Text("batch.parted", "example", chat.Brief("/batch "+named+" "+strings.Join(whole, separator), maxExample))
+}
+
+// wholeInputs are the inputs that a line with separators in it was meant for: one for each value of colors=3|4, with all the other words.
+func wholeInputs(line string) []string {
+	words := strings.Fields(line)
+	at := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, "|") })
+	if at < 0 {
+		return []string{strings.Join(words, " ")}
+	}
+	name, values, isOption := strings.Cut(words[at], "=")
+	if !isOption {
+		return strings.FieldsFunc(strings.Join(words, " "), func(r rune) bool { return r == '|' })
+	}
+	var whole []string
+	for value := range strings.SplitSeq(values, "|") {
+		words[at] = name + "=" + value
+		whole = append(whole, strings.Join(words, " "))
+	}
+	return whole
 }
 
 func splitLines(text string) []string {

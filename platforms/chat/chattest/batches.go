@@ -15,7 +15,7 @@ import (
 // batches are the ways to do again and to do many times.
 func batches() map[string]func(*scene) {
 	return map[string]func(*scene){
-		"again: it runs the last one of this chat once more, with a fresh seed":                        againOnce,
+		"again: it runs the last one of this chat once more, as the button Again does":                 againOnce,
 		"again: a number shows the total first, and runs three times once that is confirmed":           againThrice,
 		"batch: it runs a tool over lines under one confirmation, and what fails costs only itself":    batchOfLines,
 		"batch: what failed can be run again":                                                          batchFailedAgain,
@@ -55,6 +55,11 @@ func againOnce(s *scene) {
 	if first.Inputs["seed"] == again.Inputs["seed"] {
 		s.t.Error("the seed is the one of the first run")
 	}
+	s.Succeed(again, PictureOutput("picture"))
+	s.say("/painter a cat seed=7")
+	s.Succeed(s.Call(2), PictureOutput("picture"))
+	s.say("/again")
+	s.input(s.Call(3), "seed", "7")
 	s.say("/again often")
 	s.AwaitText(s.room, "How often?")
 }
@@ -167,6 +172,12 @@ func batchRefused(s *scene) {
 	s.AwaitText(s.room, "with one input on each line")
 	s.say("/batch painter\na cat steps=5\na dog steps=500")
 	s.AwaitText(s.room, "Input 2", "50")
+	s.say("/batch a red bicycle colors=3|4")
+	s.AwaitText(s.room, "no tool for “a”", "/batch TOOL")
+	s.say("/batch painter a cat steps=3|4")
+	s.AwaitText(s.room, "Input 1", "/batch painter a cat steps=3 | a cat steps=4")
+	s.say("/batch painter a cat | a dog steps=3|4")
+	s.AwaitText(s.room, "Input 2", "/batch painter a cat | a dog steps=3 | a dog steps=4")
 	s.say("/batch painter\na\nb\nc\nd\ne\nf")
 	s.AwaitText(s.room, "6 runs", "may have 5")
 	s.send(Post{Text: "/batch painter", Files: []File{table("prompt,colour", "a cat,red")}})

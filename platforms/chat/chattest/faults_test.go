@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -585,6 +586,37 @@ func TestARunThatNobodyHeardOf(t *testing.T) {
 	s.Idle()
 	if s.files() != 1 || s.CountRuns() != 1 || m.ReplyTo != request || s.Unheard.Load() > 0 {
 		t.Errorf("%d pictures of %d runs, in reply to %q", s.files(), s.CountRuns(), m.ReplyTo)
+	}
+}
+
+// TestARunThatNobodyHearsOf: where the database stays away the command is given up. Its run may be there all the same, and then its result is.
+func TestARunThatNobodyHearsOf(t *testing.T) {
+	t.Parallel()
+	s, _ := newScene(t)
+	manual := clocktest.NewManual(time.Unix(1_800_000_000, 0))
+	s.Clock = manual
+	s.Restart()
+	s.Unheard.Store(1_000)
+	s.say("/painter a cat")
+	call := s.Call(0)
+	manual.Await(t, 1)
+	s.Succeed(call, PictureOutput("picture"))
+	result := s.AwaitMedia(s.room, "a cat")
+	manual.Advance(19 * time.Second)
+	manual.Await(t, 1) // asked for again, and waited for
+	if left := s.Unheard.Load(); left != 998 {
+		t.Errorf("it was asked for %d times within 19 s", 1000-left)
+	}
+	manual.Advance(time.Second)
+	said := s.AwaitText(s.room, "can't tell whether this has begun", "Code for support")
+	s.Idle()
+	for _, m := range s.Harness.Messages(t, s.room) {
+		if m.ID == result.ID && !m.contains("a cat") || said.ID == result.ID {
+			t.Errorf("the result says:\n%s", m.Text)
+		}
+	}
+	if s.files() != 1 || s.CountRuns() != 1 {
+		t.Errorf("%d pictures of %d runs", s.files(), s.CountRuns())
 	}
 }
 

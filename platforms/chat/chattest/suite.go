@@ -108,7 +108,7 @@ func basics() map[string]func(*scene) {
 		"only the requester may press":                                                       strangerPress,
 		"a button nobody knows answers that it is too old":                                   foreignButton,
 		"Vary draws a new seed, Again keeps what was given":                                  varyAndAgain,
-		"Again repeats a run with the seed that was drawn for it":                            againOfADrawnSeed,
+		"Again draws anew what chance decided":                                               againOfADrawnSeed,
 		"Original file sends the file itself":                                                originalFile,
 		"Delete removes the result":                                                          deleteResult,
 		"buttons work after a restart":                                                       buttonsAfterRestart,
@@ -956,13 +956,18 @@ func againOfADrawnSeed(s *scene) {
 	s.press(m, "Again")
 	again := s.Call(1)
 	for name, want := range first.Inputs {
-		s.input(again, name, fmt.Sprint(want))
+		if name != "seed" {
+			s.input(again, name, fmt.Sprint(want))
+		}
+	}
+	if fmt.Sprint(again.Inputs["seed"]) == fmt.Sprint(first.Inputs["seed"]) {
+		s.t.Error("Again gives the same picture")
 	}
 	s.Succeed(again, PictureOutput("picture"))
 	s.Idle()
 	list := s.Harness.Messages(s.t, s.room)
 	s.press(list[len(list)-1], "Vary")
-	if vary := s.Call(2); fmt.Sprint(vary.Inputs["seed"]) == fmt.Sprint(first.Inputs["seed"]) {
+	if vary := s.Call(2); fmt.Sprint(vary.Inputs["seed"]) == fmt.Sprint(again.Inputs["seed"]) {
 		s.t.Error("Vary of a repeated run kept the seed")
 	}
 }
@@ -1113,7 +1118,13 @@ func topic(s *scene) {
 func unknownCommand(s *scene) {
 	s.say("/paintre a cat")
 	s.AwaitText(s.room, "/paintre", "/painter")
-	for _, command := range []string{"/sell", "/menu", "/dney"} { // nothing is near, or only what admins of groups use
+	for typed, meant := range map[string]string{
+		"/undo": "/cancel", "/Stop": "/cancel", "/credits": "/balance", "/models": "/tools", "/lang": "/language", "/imagine": "/run", "/gallery": "/history",
+	} {
+		s.say(typed)
+		s.AwaitText(s.room, "no command "+typed, "Did you mean "+meant)
+	}
+	for _, command := range []string{"/sell", "/moon", "/dney"} { // nothing is near, or only what admins of groups use
 		s.say(command + " now")
 		if said := s.AwaitText(s.room, command); strings.Contains(said.Text, "Did you mean") {
 			s.t.Errorf("%s: %s", command, said.Text)

@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/missions"
@@ -93,6 +94,9 @@ type World struct {
 	Moderation *moderation.Service
 	// Takes says which words after a tool's command are for a model; nil: none are.
 	Takes func(tool *registry.Tool, words string) bool
+
+	// Clock is what the Router's repeats wait by; nil: the system's.
+	Clock clock.Clock
 
 	// Caps is what the platform declares.
 	Caps chat.Capabilities
@@ -192,6 +196,7 @@ func (w *World) Start() {
 	w.Router, err = router.NewRouter(router.Config{
 		Deliverer: deliverer, Pool: w.Pool, Tools: w.Registry, Runs: doubtful{w.Runs, w}, Accounts: attentive{w.People, w}, Wallets: w.Ledger, Groups: w.Groups, Logger: log, Near: near,
 		AlbumWait: 150 * time.Millisecond, Operator: w.Operator, Agent: w.Agent, Site: w.Site, Example: w.Example, Missions: w.Missions, Exports: w.exports(), Moderation: w.newModeration(deliverer), Privately: w.Privately,
+		Clock: w.Clock,
 	})
 	if err != nil {
 		w.t.Fatal(err)

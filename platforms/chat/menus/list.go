@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -40,15 +42,26 @@ func ListTools(ctx context.Context, t *turn.Turn, text chat.Text, tools []*regis
 }
 
 // popular gives the tools that are used most, for people who have not chosen yet: first those that need no file, which can be
-// tried at once.
+// tried at once. One whose name says nothing to people, such as that of a file, is not among them as long as there are others.
 func popular(ctx context.Context, t *turn.Turn, n int) ([]*registry.Tool, error) {
 	counts, err := t.Services.Store.Uses.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tools := MostUsed(t.Offered(), counts)
+	if named := slices.DeleteFunc(slices.Clone(tools), func(tool *registry.Tool) bool { return !isName(tool.DisplayName) }); len(named) > 0 {
+		tools = named
+	}
 	slices.SortStableFunc(tools, func(a, b *registry.Tool) int { return filesNeeded(a) - filesNeeded(b) })
 	return tools[:min(n, len(tools))], nil
+}
+
+// codeWord is a word that people don't say: with underscores or dots inside, or with letters and digits in turns, as in x7fq2 and 01a20d6e.
+var codeWord = regexp.MustCompile(`\pL[_/\\]|[_/\\]\pL|\pL\.\pL|\pL\d+\pL+\d|\d\pL+\d+\pL`)
+
+// isName reports whether people can tell from a tool's name what it is for.
+func isName(name string) bool {
+	return chat.Length(name) <= 40 && strings.ContainsFunc(name, unicode.IsLetter) && !codeWord.MatchString(name)
 }
 
 func filesNeeded(tool *registry.Tool) (n int) {

@@ -70,12 +70,21 @@ func notFollowed(ctx context.Context, t *turn.Turn, key string, pairs ...any) er
 	return turn.ErrNotDone
 }
 
-// PressAgain runs what a run was made of once more.
+// PressAgain asks for the same once more: what chance decided is drawn anew, so that it gives something else, and what somebody chose stays.
 func PressAgain(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
-		return repeat(ctx, t, k, run, t.In.Platform+":"+k.ID+":again", func(*input.Draft, *registry.Tool) {})
+		return repeat(ctx, t, k, run, againKey(t, k), func(d *input.Draft, _ *registry.Tool) { input.RedrawSeeds(d, run) })
 	})
 }
+
+// PressRetry runs what a failed run was made of once more, as it was.
+func PressRetry(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
+	return t.WithRun(ctx, k, func(run runs.Run) error {
+		return repeat(ctx, t, k, run, againKey(t, k), func(*input.Draft, *registry.Tool) {})
+	})
+}
+
+func againKey(t *turn.Turn, k store.Keyboard) string { return t.In.Platform + ":" + k.ID + ":again" }
 
 // repeat runs what an earlier run was made of once more, with the tool as it is now; change says how it
 // differs. One that can't be run any more says so, and the button stays for when it can.

@@ -1,8 +1,10 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/edit"
@@ -194,7 +196,26 @@ func unknownCommand(ctx context.Context, t *turn.Turn) error {
 	return err
 }
 
-// nearCommands gives up to four commands like a mistyped one, of those that the sender can use here.
+// otherNames are the words by which people look for the bot's commands, as other bots have them.
+var otherNames = map[string]string{
+	"again": "redo repeat reroll regenerate", "balance": "credit credits coins money points saldo guthaben", "buy": "topup recharge subscribe premium pay",
+	"cancel": "stop abort undo kill quit queue status jobs", "delete_my_data": "delete erase forgetme gdpr", "help": "about info faq commands hilfe ayuda",
+	"history": "gallery results runs mine", "language": "lang locale sprache idioma", "link": "connect login account", "paysupport": "refund support",
+	"preset": "presets template", "price": "prices cost costs pricing", "redeem": "voucher promo coupon", "run": "imagine generate create make find search",
+	"settings": "config options preferences setup", "terms": "tos rules", "tools": "models model list menu workflows",
+}
+
+// otherwiseNamed gives the command that people look for by another name, or "".
+func otherwiseNamed(commands turn.Commands, typed string) string {
+	for name, others := range otherNames {
+		if _, there := commands.Find(name); there && slices.Contains(strings.Fields(others), strings.ToLower(typed)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// nearCommands gives up to four commands like a mistyped one, or called otherwise elsewhere, of those that the sender can use here.
 func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 	var own, admins []string
 	for _, c := range t.Services.Commands {
@@ -209,7 +230,7 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 		own = append(own, admins...)
 	}
 	var near []string
-	if n := edit.Nearest(typed, own); n != "" {
+	if n := cmp.Or(otherwiseNamed(t.Services.Commands, typed), edit.Nearest(typed, own)); n != "" {
 		near = append(near, "/"+n)
 	}
 	for _, s := range t.Tools.Suggest(typed) {

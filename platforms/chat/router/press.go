@@ -49,7 +49,7 @@ func presses() map[string]press {
 		"swap":     {plain(results.PressSwap), spared},
 		"edit":     {plain(results.PressEdit), always},
 		"edited":   {plain(results.Edited), always},
-		"retry":    {plain(results.PressAgain), once},
+		"retry":    {plain(results.PressRetry), once},
 		"settings": {plain(settings.PressSettings), always},
 		"original": {plain(results.PressOriginal), spared},
 		"receipt":  {plain(results.PressReceipt), always},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -59,6 +60,8 @@ type Config struct {
 	Waiting     int           // updates of one platform waiting in memory; default 10,000
 	AlbumWait   time.Duration // how long parts of an album, or of a text, are waited for; default 1 s
 	AnswerWait  time.Duration // how long a question stays open; default 10 min
+
+	Clock clock.Clock // what repeats wait by; nil: the system's
 }
 
 // Router turns what people write into runs and answers them, on all platforms at once. It is a Receiver.
@@ -98,6 +101,9 @@ func NewRouter(cfg Config) (*Router, error) {
 	cfg.Waiting = defaultTo(cfg.Waiting, 10_000)
 	cfg.AlbumWait = defaultTo(cfg.AlbumWait, time.Second)
 	cfg.AnswerWait = defaultTo(cfg.AnswerWait, 10*time.Minute)
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
 	d := cfg.Deliverer
 	r := &Router{cfg: cfg, presses: presses(), inbox: inbox{cfg.Pool, d.Store().Writer, store.NewID(), newHeld()}}
 	r.services = &turn.Services{
@@ -405,7 +411,7 @@ func (r *Router) turn(u *turn.Update, tools *catalog.Snapshot) *turn.Turn {
 // patiently handles the update and, where the platform refuses to be written to for a while or the database is away, handles it
 // again later: whatever it starts is started once.
 func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
-	began := time.Now()
+	began := r.cfg.Clock.Now()
 	for attempt := 1; ; attempt++ {
 		err := sheltered(func() error { return r.handleOnce(ctx, t) })
 		var wait time.Duration
@@ -413,13 +419,13 @@ func (r *Router) patiently(ctx context.Context, t *turn.Turn) error {
 		switch limited := errors.As(err, &refused) && refused.Code == registry.CodeRateLimited && refused.RetryAfter > 0; {
 		case limited && attempt < handleAttempts && refused.RetryAfter <= longestWait:
 			wait = refused.RetryAfter
-		case postgres.Away(err) && t.Repeatable() && time.Since(began) < awayFor:
+		case postgres.Away(err) && t.Repeatable() && r.cfg.Clock.Now().Sub(began) < awayFor:
 			wait = awayPause
 		default:
 			return err
 		}
 		select {
-		case <-time.After(wait):
+		case <-r.cfg.Clock.After(wait):
 		case <-r.stopping:
 			return errStopping
 		}
@@ -541,21 +547,25 @@ func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
 	if errors.Is(cause, chat.ErrUnreachable) || t.In.Kind == chat.KindMembership {
 		return
 	}
-	if !t.In.Answer.IsZero() { // one message a request, and what stands there did not come true
-		if _, err := t.Change(ctx, t.In.Answer, t.Answering(t.Apology(code))); err == nil {
+	text, unsure := t.Apology(code), !t.In.Answer.IsZero() && postgres.Away(cause)
+	switch {
+	case unsure: // there may be a run, whose state or result stands there
+		text = chat.Lines(t.Say.Text("error.unsure"), t.Say.Text("support.code", "code", code))
+	case !t.In.Answer.IsZero(): // one message a request, and what stands there did not come true
+		if _, err := t.Change(ctx, t.In.Answer, t.Answering(text)); err == nil {
 			return
 		}
 	}
-	if t.In.Press != nil {
+	if t.In.Press != nil && !unsure {
 		// Harmless where the press was answered before.
-		_ = t.Answer(ctx, t.Apology(code).String(), true)
+		_ = t.Answer(ctx, text.String(), true)
 		return
 	}
-	if t.In.Command == "" && t.In.Chat.Kind != chat.ChatPrivate {
+	if t.In.Command == "" && t.In.Chat.Kind != chat.ChatPrivate && !unsure {
 		return
 	}
 	t = t.Aside()
-	if _, err := t.Reply(ctx, t.Apology(code)); err != nil {
+	if _, err := t.Reply(ctx, text); err != nil {
 		t.Services.Log.WarnContext(ctx, "the apology was not delivered", "error", err)
 	}
 }

@@ -112,13 +112,15 @@ func (t *Turn) Apology(code string) chat.Text {
 // ErrorCode makes the code under which a failure of ours is found in the log.
 func ErrorCode() string { return store.NewID()[:6] }
 
-// NothingFound says that no tool goes by these words. In groups it does not repeat them.
-func (t *Turn) NothingFound(ctx context.Context, words string) error {
+// NothingFound says that no tool goes by these words, and more. In groups it does not repeat them.
+func (t *Turn) NothingFound(ctx context.Context, words string, more ...chat.Text) error {
 	t = t.Aside()
+	text := t.Say.Text("help.nothing", "words", chat.Brief(words, 60))
 	if t.In.Chat.Kind != chat.ChatPrivate {
-		return t.Tell(ctx, "help.nothingHere")
+		text = t.Say.Text("help.nothingHere")
 	}
-	return t.Tell(ctx, "help.nothing", "words", chat.Brief(words, 60))
+	_, err := t.Reply(ctx, chat.Lines(append([]chat.Text{text}, more...)...))
+	return err
 }
 
 // Refused tells why something is refused that a person can mend; other errors stay errors.

@@ -139,7 +139,7 @@ func TestRuns(t *testing.T) {
 	t.Run("a run under way is canceled at no cost", func(t *testing.T) {
 		run := h.accept(anna, "paint", "wait for it")
 		h.reaches(run.ID, runs.StatusSubmitted)
-		operator.shows("/operator/", "Running now", run.ID)
+		operator.shows("/operator/", "Running now", run.ID, `<dt>Tools</dt><dd>2</dd><dd class="quiet">ready</dd>`)
 		_, body := operator.confirm("/operator/runs/"+run.ID+"/cancel", nil)
 		contains(t, "the run", body, "is canceled", "Try again")
 		if b, err := h.ledger.Balance(t.Context(), anna.ID); err != nil || b.Held != 0 {

@@ -22,8 +22,8 @@ type overviewView struct {
 	Counts  map[runs.Status]int64
 	Active  []runRow // not over
 	Failed  []runRow // lately
-	Tools   int
-	Offered int
+	Ready   int      // tools in menus that can be run now
+	Waiting int      // tools in menus that lack what they need
 	Engines []Engine
 	Space   store.Space // what all files take
 }
@@ -67,8 +67,7 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request, who users.Acc
 		return err
 	}
 	v.Failed = c.rows(ctx, failed)
-	snapshot := c.cfg.Registry.Snapshot()
-	v.Tools, v.Offered = snapshot.Len(), len(snapshot.Offered(registry.Insiders))
+	v.Ready, v.Waiting = c.cfg.Registry.Snapshot().Menu(registry.Everyone)
 	v.Engines = c.enginesNow(ctx)
 	v.Alarms = c.alarms(ctx, v)
 	return c.show(w, r, who, "overview", view{Title: "Overview", Live: true, Data: v})

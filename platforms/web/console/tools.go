@@ -20,7 +20,7 @@ import (
 type toolsView struct {
 	Query, State string
 	Rows         []toolRow
-	All          int
+	All, Ready   int
 	Loaders      []catalog.LoaderStatus
 	Problems     registry.Problems
 }
@@ -52,6 +52,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, who users.Accoun
 	snapshot := c.cfg.Registry.Snapshot()
 	v := toolsView{Query: strings.TrimSpace(r.URL.Query().Get("q")), State: r.URL.Query().Get("state"), All: snapshot.Len(),
 		Loaders: c.cfg.Registry.Status(), Problems: snapshot.Problems()}
+	v.Ready, _ = snapshot.Menu(registry.Everyone)
 	v.Rows = c.toolRows(v.Query, v.State)
 	return c.show(w, r, who, "tools", view{Title: "Tools", Place: "tools", Data: v})
 }

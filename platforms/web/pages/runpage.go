@@ -214,7 +214,7 @@ func (s *runPages) confirm(w http.ResponseWriter, r *http.Request, a users.Accou
 	return nil
 }
 
-// again starts a run with the inputs of another; with vary its seeds are drawn anew.
+// again starts a run with the inputs of another. Seeds that chance drew for what worked are drawn anew; with vary all are.
 func (s *runPages) again(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	old, err := s.callers.Own(r.Context(), a, r.PathValue("id"))
 	if err != nil {
@@ -222,7 +222,8 @@ func (s *runPages) again(w http.ResponseWriter, r *http.Request, a users.Account
 	}
 	inputs := map[string]any{}
 	for name, value := range old.Inputs {
-		if f, ok := old.Tool.InputSchema.Get(name); ok && f.Seed && r.PostFormValue("vary") != "" {
+		drawn := old.Sources[name] == runs.FromRandom && old.Status == runs.StatusSucceeded
+		if f, ok := old.Tool.InputSchema.Get(name); ok && f.Seed && (drawn || r.PostFormValue("vary") != "") {
 			value = "random"
 		}
 		inputs[name] = value
