@@ -107,6 +107,9 @@ func misused(err error) (command, what string) {
 	if len(has) > 0 && strings.HasPrefix(what, "unexpected argument") {
 		what = strings.TrimSuffix(what, "?") + "; there are " + strings.Join(has, ", ")
 	}
+	if sum, _ := strings.CutPrefix(what, "unknown flag -"); group.Name == "grant" && strings.IndexAny(sum, ".0123456789") == 0 {
+		what = "expected an amount above zero; credit that was given is not taken back, but the person's page in the console limits what they spend, or blocks them"
+	}
 	return command + " " + group.Path(), what
 }
 
