@@ -46,6 +46,7 @@ func furnish(h *house) (done, running string, anna string) {
 		{Severity: "warning", Message: "no note describes the workflow", Advice: "write a Note in the workflow: what it is for, what to put in, when to use it"},
 		{Severity: "info", Message: "the seed is fixed", Node: "3"},
 	}}
+	h.lacks = []console.Lack{{Engine: "gpu2.example:8188", ToolID: "paint", What: "the node KSamplerWithEverything, the model flux1-dev-of-the-house-quantized.safetensors"}}
 	return done, run.ID, a.ID
 }
 
