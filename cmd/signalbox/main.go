@@ -65,6 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
 	}
+	unheard := help.Misspelt(os.Environ(), parser.Model.Flags)
 	for _, f := range parser.Model.Flags {
 		f.Value.Tag.Envs = withValue(f.Value.Tag.Envs)
 	}
@@ -81,6 +82,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := unread(parsed); err != nil {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
+	}
+	if parsed.Command() == "up" { // who starts it asks no doctor as long as nothing is said
+		for _, text := range unheard {
+			fmt.Fprintln(stderr, "signalbox:", text)
+		}
 	}
 	err = parsed.Run(env{ctx: ctx, stdout: stdout, stderr: stderr, settings: c.Settings})
 	if err != nil {
