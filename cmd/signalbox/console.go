@@ -20,6 +20,7 @@ func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engines().Rows, OrderEngine: a.engines().Order, Findings: a.findingRows,
+		Lacks:    func() []console.Lack { return a.engines().Lacks(a.flows.Needs()) },
 		Sections: append(others, a.moderationSections()...),
 		Logger:   a.log.With("component", "console"),
 	})

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/doctor"
+	"github.com/signalbox/signalbox/cmd/signalbox/help"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
-	"github.com/signalbox/signalbox/internal/edit"
 )
 
 type doctorCommand struct {
@@ -42,39 +38,15 @@ func (d doctorCommand) Run(e env) error {
 		return err
 	}
 	healthy := doctor.Look(e.ctx, e.stdout, doctor.Config{
-		DataDir: c.DataDir, WorkflowsDir: c.WorkflowsDir, ToolsDir: c.ToolsDir, DatabaseURL: c.DatabaseURL, DatabaseSessionURL: c.DatabaseSessionURL, ListenAddr: c.ListenAddr,
+		DataDir: c.DataDir, Public: c.Public, AdminToken: c.AdminToken, WorkflowsDir: c.WorkflowsDir, ToolsDir: c.ToolsDir, DatabaseURL: c.DatabaseURL, DatabaseSessionURL: c.DatabaseSessionURL, ListenAddr: c.ListenAddr,
 		Engines: c.Engines, EngineHeaders: headers, Endpoints: c.Endpoints, TelegramToken: c.TelegramBotToken, TelegramAPI: c.TelegramAPI,
 		DiscordToken: c.DiscordBotToken, DiscordAppID: c.DiscordAppID, DiscordPublicKey: c.DiscordPublicKey, DiscordAPI: c.DiscordAPI, Style: style,
-		Misspelt: misspelt(os.Environ(), parser.Model.Flags),
+		Misspelt: help.Misspelt(os.Environ(), parser.Model.Flags),
 	})
 	if !healthy {
 		return errReported
 	}
 	return nil
-}
-
-// misspelt tells of variables that are no settings but nearly called like one that is not set: what they say is not heard.
-func misspelt(environ []string, flags []*kong.Flag) (all []string) {
-	var set, settings []string
-	for _, pair := range environ {
-		if name, value, _ := strings.Cut(pair, "="); value != "" {
-			set = append(set, name)
-		}
-	}
-	for _, f := range flags {
-		settings = append(settings, f.Value.Tag.Envs...)
-	}
-	for _, name := range set {
-		if slices.Contains(settings, name) {
-			continue
-		}
-		for _, setting := range settings {
-			if len(setting) >= 8 && edit.Distance(name, setting, 2) <= 2 && !slices.Contains(set, setting) {
-				all = append(all, name+" is none; did you mean "+setting+"?")
-			}
-		}
-	}
-	return all
 }
 
 // askReady is the health check of containers, whose images have no curl.

@@ -45,6 +45,8 @@ func TestHelp(t *testing.T) {
 			{[]string{"access", "nope"}, "signalbox access: unexpected argument nope; there are allow, deny, list, remove\nSee signalbox access --help.\n"},
 			{[]string{"access", "alow"}, "signalbox access: unexpected argument alow, did you mean \"allow\"; there are allow, deny, list, remove\nSee signalbox access --help.\n"},
 			{[]string{"grant"}, "signalbox grant: expected \"<account> <amount>\"\nSee signalbox grant --help.\n"},
+			{[]string{"grant", "@ann", "-3"}, "signalbox grant: expected an amount above zero; credit that was given is not taken back, but the person's page in the console limits what they spend, or blocks them\nSee signalbox grant --help.\n"},
+			{[]string{"grant", "@ann", "-.5"}, "signalbox grant: expected an amount above zero; credit that was given is not taken back, but the person's page in the console limits what they spend, or blocks them\nSee signalbox grant --help.\n"},
 			{[]string{"nope"}, "signalbox: unexpected argument nope\nSee signalbox --help.\n"},
 		} {
 			if out, problems, code := printed(t, c.args...); code != 2 || out != "" || problems != c.want {

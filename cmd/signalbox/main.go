@@ -65,6 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
 	}
+	unheard := help.Misspelt(os.Environ(), parser.Model.Flags)
 	for _, f := range parser.Model.Flags {
 		f.Value.Tag.Envs = withValue(f.Value.Tag.Envs)
 	}
@@ -81,6 +82,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := unread(parsed); err != nil {
 		fmt.Fprintln(stderr, "signalbox:", err)
 		return 2
+	}
+	if parsed.Command() == "up" { // who starts it asks no doctor as long as nothing is said
+		for _, text := range unheard {
+			fmt.Fprintln(stderr, "signalbox:", text)
+		}
 	}
 	err = parsed.Run(env{ctx: ctx, stdout: stdout, stderr: stderr, settings: c.Settings})
 	if err != nil {
@@ -106,6 +112,9 @@ func misused(err error) (command, what string) {
 	}
 	if len(has) > 0 && strings.HasPrefix(what, "unexpected argument") {
 		what = strings.TrimSuffix(what, "?") + "; there are " + strings.Join(has, ", ")
+	}
+	if sum, _ := strings.CutPrefix(what, "unknown flag -"); group.Name == "grant" && strings.IndexAny(sum, ".0123456789") == 0 {
+		what = "expected an amount above zero; credit that was given is not taken back, but the person's page in the console limits what they spend, or blocks them"
 	}
 	return command + " " + group.Path(), what
 }

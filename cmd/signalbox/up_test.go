@@ -201,7 +201,7 @@ func TestFirstFiveMinutes(t *testing.T) {
 		if len(status.Engines) != 1 || !status.Engines[0].Up || len(status.Lint["fluxgeneral"]) == 0 {
 			t.Errorf("the status is %+v", status)
 		}
-		for path, want := range map[string]string{"": "Nothing needs you", "tools/fluxgeneral": "What could be better", "tools?state=findings": "fluxgeneral", "engines": ">up<", "plots": "plot-gpu", "ledger": "The books balance"} {
+		for path, want := range map[string]string{"": "Nothing needs you", "tools/fluxgeneral": "What could be better", "tools?state=findings": "fluxgeneral", "engines": `href="/operator/tools/fluxgeneral"`, "plots": "plot-gpu", "ledger": "The books balance"} {
 			res, err := browser.Get(page + "/operator/" + path)
 			if err != nil {
 				t.Fatal(err)

@@ -400,6 +400,17 @@ func (w *Workflows) Findings() map[string][]graph.Finding {
 	return out
 }
 
+// Needs are what the workflows of the last Load take of an engine, by tool id.
+func (w *Workflows) Needs() map[string]workflow.Requirements {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make(map[string]workflow.Requirements, len(w.defined))
+	for _, d := range w.defined {
+		out[d.toolID] = d.need
+	}
+	return out
+}
+
 // ForTool finds the template that a tool was accepted with.
 func (w *Workflows) ForTool(ctx context.Context, tool registry.Tool) (*Template, error) {
 	ref, _ := tool.Metadata[TemplateKey].(string)

@@ -220,8 +220,8 @@ func TestWrongValues(t *testing.T) {
 	}
 	t.Run("several wrong values: a line each", func(t *testing.T) {
 		t.Parallel()
-		r := run(t, spec{dir: newDir(t), env: []string{"LOG_LEVEL=loud", "SIGNUP_CREDIT_USD=much", "PUBLIC_URL=x"}})
-		if n := len(lines(r.stderr)); n != 3 || r.code != 1 {
+		r := run(t, spec{dir: newDir(t), env: []string{"LOG_LEVEL=loud", "SIGNUP_CREDIT_USD=much", "PUBLIC_URL=x", "COMFYUI_URL=http://gpu1:8188"}})
+		if n := len(lines(r.stderr)); n != 4 || r.code != 1 || !strings.Contains(r.stderr, "COMFYUI_URL is not a setting; did you mean COMFYUI_URLS?") {
 			t.Errorf("%d lines, code %d:\n%s", n, r.code, r.stderr)
 		}
 	})

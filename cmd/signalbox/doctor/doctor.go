@@ -38,6 +38,8 @@ import (
 // Config is what is looked at: the settings of the same names, checked.
 type Config struct {
 	DataDir, WorkflowsDir, ToolsDir string
+	Public                          *url.URL // nil: nobody comes from outside
+	AdminToken                      string
 	DatabaseURL                     string // empty: the own Postgres
 	DatabaseSessionURL              string // empty: DatabaseURL
 	Engines                         []*url.URL
@@ -67,7 +69,7 @@ const checkTimeout = 15 * time.Second
 // all is well.
 func Look(ctx context.Context, w io.Writer, c Config) (healthy bool) {
 	healthy = printFinding(w, c.Style, finding{what: "configuration", ok: true, saw: strings.Join(append([]string{"every variable can be read"}, c.Misspelt...), "; ")})
-	checks := []func(context.Context, Config) []finding{checkFolders, checkTools, checkDatabase, checkEngines, checkTelegram, checkDiscord, checkAddress}
+	checks := []func(context.Context, Config) []finding{checkFolders, checkTools, checkOperator, checkDatabase, checkEngines, checkTelegram, checkDiscord, checkAddress}
 	for _, check := range checks {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		for _, f := range check(ctx, c) {
@@ -315,6 +317,23 @@ func checkDiscord(ctx context.Context, c Config) []finding {
 		return []finding{{what: "discord", saw: "the public key is not that of " + app.Name, advice: "correct DISCORD_PUBLIC_KEY"}}
 	}
 	return []finding{{what: "discord", ok: true, saw: "the token is that of " + app.Name}}
+}
+
+// shortestToken is how long a secret has to be that strangers may guess at.
+const shortestToken = 16
+
+// checkOperator tells whether the operator of a house in the open, and nobody else, can sign in.
+func checkOperator(_ context.Context, c Config) []finding {
+	const advice = "set ADMIN_TOKEN to what openssl rand -hex 32 gives"
+	switch {
+	case c.Public == nil:
+		return nil
+	case c.AdminToken == "":
+		return []finding{{what: "ADMIN_TOKEN", ok: true, saw: "not set: only people whom an operator has made one get into the console; " + advice}}
+	case len(c.AdminToken) < shortestToken:
+		return []finding{{what: "ADMIN_TOKEN", saw: fmt.Sprintf("%d letters can be guessed, and whoever has them is the operator", len(c.AdminToken)), advice: advice}}
+	}
+	return []finding{{what: "ADMIN_TOKEN", ok: true, saw: "signs the operator in"}}
 }
 
 func checkAddress(ctx context.Context, c Config) []finding {

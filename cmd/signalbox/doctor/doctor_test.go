@@ -49,3 +49,21 @@ func TestWorkflowsThatEnginesCannotRun(t *testing.T) {
 		}
 	}
 }
+
+func TestOperatorOfAHouseInTheOpen(t *testing.T) {
+	t.Parallel()
+	public := &url.URL{Scheme: "https", Host: "bot.example"}
+	for want, c := range map[string]doctor.Config{
+		"ok   ADMIN_TOKEN    not set: only people whom an operator has made one get into the console": {Public: public},
+		"BAD  ADMIN_TOKEN    6 letters can be guessed, and whoever has them is the operator":          {Public: public, AdminToken: "secret"},
+		"ok   ADMIN_TOKEN    signs the operator in":                                                   {Public: public, AdminToken: strings.Repeat("a1", 16)},
+		"": {AdminToken: "x"},
+	} {
+		c.DataDir, c.WorkflowsDir, c.ListenAddr = t.TempDir(), t.TempDir(), "127.0.0.1:0"
+		var out strings.Builder
+		healthy := doctor.Look(t.Context(), &out, c)
+		if !strings.Contains(out.String(), want) || healthy == strings.HasPrefix(want, "BAD") || strings.Contains(out.String(), "ADMIN_TOKEN") != (want != "") {
+			t.Errorf("%q: healthy %v\n%s", want, healthy, out.String())
+		}
+	}
+}

@@ -6,9 +6,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/needs"
+	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/engineapi"
@@ -34,6 +38,18 @@ func (d Control) Rows(ctx context.Context) []console.Engine {
 			Running: queues[i].Running, Waiting: queues[i].Pending})
 	}
 	return rows
+}
+
+// Lacks tells the console which engines can't run which of these tools, and why: by tool, then in the order of the configuration.
+func (d Control) Lacks(needed map[string]workflow.Requirements) (list []console.Lack) {
+	for _, tool := range slices.Sorted(maps.Keys(needed)) {
+		for _, e := range d.Fleet.Lacks(tool, needed[tool]) {
+			if len(e.Lacks) > 0 {
+				list = append(list, console.Lack{Engine: e.Engine, ToolID: tool, What: needs.Enumerate(e.Lacks, 4)})
+			}
+		}
+	}
+	return list
 }
 
 // Order does what an operator wants of an engine.

@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
+	"github.com/signalbox/signalbox/internal/edit"
 )
 
 // Printer prints what is asked for with --help. Settings are too many to stand beside a command's own flags; commands that read none are
@@ -74,6 +75,30 @@ func usualOf(f *kong.Flag) string {
 		return "~/.local/share/signalbox"
 	}
 	return f.Default
+}
+
+// Misspelt tells of variables that are no settings but nearly called like one that is not set: what they say is not heard.
+func Misspelt(environ []string, flags []*kong.Flag) (all []string) {
+	var set, settings []string
+	for _, pair := range environ {
+		if name, value, _ := strings.Cut(pair, "="); value != "" {
+			set = append(set, name)
+		}
+	}
+	for _, f := range flags {
+		settings = append(settings, f.Value.Tag.Envs...)
+	}
+	for _, name := range set {
+		if slices.Contains(settings, name) {
+			continue
+		}
+		for _, setting := range settings {
+			if len(setting) >= 8 && edit.Distance(name, setting, 2) <= 2 && !slices.Contains(set, setting) {
+				all = append(all, name+" is not a setting; did you mean "+setting+"?")
+			}
+		}
+	}
+	return all
 }
 
 // WriteSettings prints the settings for a terminal.

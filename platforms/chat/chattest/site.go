@@ -434,7 +434,7 @@ func siteLists(s *scene) {
 	s.press(s.labelled(newest), "Back")
 	m = s.labelled("Pages", "The site")
 	s.press(m, "Pages")
-	s.press(s.labelled("About us", "There are 1"), "About us")
+	s.press(s.labelled("About us", "There is one."), "About us")
 	s.labelled("Publish", "About us", "Preview")
 	s.noRun()
 }
@@ -486,7 +486,7 @@ func sitePagePublished(s *scene) {
 	p := s.siteAs("editor")
 	s.say("/site")
 	s.press(s.labelled("Pages", "The site"), "Pages")
-	s.press(s.labelled("About us", "There are 1"), "About us")
+	s.press(s.labelled("About us", "There is one."), "About us")
 	s.press(s.labelled("Publish", "About us"), "Publish")
 	m := s.labelled("Unpublish", "About us", "published")
 	s.want(p, "sections", "pageSectionId", "s1", "status", "published")

@@ -91,6 +91,12 @@ type Finding struct {
 	Node     string
 }
 
+// Lack is why an engine can't run a tool.
+type Lack struct {
+	Engine, ToolID string
+	What           string // that it has not: "the model flux1-dev.safetensors"
+}
+
 // Engine is a machine that works on runs, as its provider knows it.
 type Engine struct {
 	Name      string
@@ -139,6 +145,7 @@ type Config struct {
 	// OrderEngine sets an engine's Order; nil: that can't be done.
 	OrderEngine func(ctx context.Context, name, order string) error
 	Findings    func() map[string][]Finding // by tool id
+	Lacks       func() []Lack               // why engines can't run tools, sorted by tool; nil: that is not known
 	Sections    []Section                   // pages that other rooms add
 	Logger      *slog.Logger
 	Now         func() time.Time

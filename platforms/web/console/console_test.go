@@ -272,13 +272,26 @@ func TestCatalogue(t *testing.T) {
 		operator.shows("/operator/engines", "gpu1:8188", "NVIDIA L4", "running1", "waiting1", "connection refused")
 		operator.shows("/operator/", "Engine gpu2:8188 is down")
 	})
+	t.Run("what an engine lacks of a tool is told beside the engines and on the tool's page", func(t *testing.T) {
+		operator.shows("/operator/engines", "every engine that has answered can run every workflow")
+		h.lacks = []console.Lack{{Engine: "gpu2:8188", ToolID: "paint", What: "the model big.safetensors"}, {Engine: "gpu2:8188", ToolID: "upscale", What: "the node Grow"}}
+		operator.shows("/operator/engines", `href="/operator/tools/paint"`, "the model big.safetensors", "the node Grow")
+		operator.shows("/operator/tools/paint", "gpu2:8188, which lacks the model big.safetensors")
+		if _, body := operator.get("/operator/tools/paint"); strings.Contains(body, "the node Grow") {
+			t.Error("another tool's lack is on the page")
+		}
+		for range 300 {
+			h.lacks = append(h.lacks, h.lacks[0])
+		}
+		operator.shows("/operator/engines", "And 102 more")
+	})
 	t.Run("an engine is cordoned, drained, released and put back, with the reason in the audit", func(t *testing.T) {
 		h.engines = []console.Engine{{Name: "gpu1:8188/a", Up: true, Running: []string{"0191-running1"}}, {Name: "gpu2:8188", Error: "connection refused"}}
 		for _, deed := range []struct{ word, shows string }{
 			{"cordon", "cordoned"}, {"release", "released"}, {"drain", "draining"}, {"uncordon", "takes runs again"},
 		} {
 			path := "/operator/engines/gpu1:8188%2Fa/" + deed.word
-			operator.shows(path, "1 runs are at work there")
+			operator.shows(path, "Runs at work there: 1, waiting: 0.")
 			status, body := operator.confirm(path, url.Values{"why": {"new fan"}})
 			contains(t, deed.word, body, deed.shows)
 			if status != http.StatusOK {

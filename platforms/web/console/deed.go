@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,6 +39,35 @@ type plan struct {
 	Back   string // where Cancel leads
 }
 
+// seen is what a form says when it is drawn; its sender tells by it whether somebody else has changed that since. Empty: the form has no fields.
+func (p plan) seen() string {
+	if len(p.Fields) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, f := range p.Fields {
+		fmt.Fprintf(h, "%q=%q\n", f.Name, f.Value)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// overtaken is the error for a form whose fields said something else when it was drawn; nil where they did not, or where it says what holds now.
+func (p plan) overtaken(form url.Values) error {
+	if seen := form.Get("seen"); seen == "" || seen == p.seen() {
+		return nil
+	}
+	var now []string
+	for _, f := range p.Fields {
+		if sent := form.Get(f.Name); f.Value != sent {
+			now = append(now, fmt.Sprintf("%s is %s now", f.Label, quoted(f.Value)))
+		}
+	}
+	if len(now) == 0 {
+		return nil
+	}
+	return registry.Errorf(registry.CodeInvalidInput, "Somebody changed this meanwhile: %s. What you filled in is kept below and not saved; the same button puts it in place of that.", strings.Join(now, ", "))
+}
+
 // field is something to fill in before a deed.
 type field struct {
 	Name, Label, Hint, Value string
@@ -66,7 +97,7 @@ type outcome struct {
 // asked is the page before a deed.
 type asked struct {
 	plan
-	Key, Reason, Problem string
+	Key, Seen, Reason, Problem string
 }
 
 func (c *Console) ask(d deed) pageHandler {
@@ -75,7 +106,7 @@ func (c *Console) ask(d deed) pageHandler {
 		if err != nil {
 			return c.refuse(w, r, who, d, err)
 		}
-		return c.show(w, r, who, "ask", view{Title: p.Title, Place: d.place, Data: asked{plan: p, Key: rand.Text()}})
+		return c.show(w, r, who, "ask", view{Title: p.Title, Place: d.place, Data: asked{plan: p, Key: rand.Text(), Seen: p.seen()}})
 	}
 }
 
@@ -103,6 +134,9 @@ func (c *Console) perform(ctx context.Context, d deed, o order) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
+	if err := p.overtaken(o.Form); err != nil {
+		return outcome{}, err
+	}
 	if p.Why && o.Why == "" {
 		return outcome{}, registry.Errorf(registry.CodeInvalidInput, "Say why: the audit log keeps it.")
 	}
@@ -127,10 +161,11 @@ func (c *Console) askAgain(w http.ResponseWriter, r *http.Request, who users.Acc
 	if !mendable || planErr != nil {
 		return c.refuse(w, r, who, d, errors.Join(err, planErr))
 	}
+	seen := p.seen()
 	for i, f := range p.Fields {
 		p.Fields[i].Value = o.Form.Get(f.Name)
 	}
-	v := view{Title: p.Title, Place: d.place, Who: who, Data: asked{plan: p, Key: o.Key, Reason: o.Why, Problem: text}}
+	v := view{Title: p.Title, Place: d.place, Who: who, Data: asked{plan: p, Key: o.Key, Seen: seen, Reason: o.Why, Problem: text}}
 	c.render(w, r, http.StatusUnprocessableEntity, "ask", v)
 	return nil
 }

@@ -67,6 +67,25 @@ func TestEditing(t *testing.T) {
 		if status, body := operator.get("/operator/settings/access/change"); status != http.StatusConflict || !strings.Contains(body, "goes before") {
 			t.Errorf("what the environment sets: %d", status)
 		}
+		t.Run("who saves what somebody else has changed meanwhile is told, and saves again", func(t *testing.T) {
+			const change = "/operator/settings/terms/change"
+			first, second := operator.form(change, url.Values{"value": {"Be <b>kind</b>,\r\nsays Ann."}}), operator.form(change, url.Values{"value": {"Be quick."}})
+			operator.post(change, first)
+			if status, _ := operator.post(change, first); status != http.StatusSeeOther {
+				t.Errorf("the same form again: %d", status)
+			}
+			status, body := operator.post(change, second)
+			contains(t, "the answer", body, "changed this meanwhile: Terms is “Be &lt;b&gt;kind&lt;/b&gt;,\r\nsays Ann.” now", "Be quick.")
+			if status != http.StatusUnprocessableEntity || !strings.Contains(h.settings.terms, "says Ann") {
+				t.Errorf("%d, the terms are %q", status, h.settings.terms)
+			}
+			for _, field := range hiddenField.FindAllStringSubmatch(body, -1) {
+				second.Set(field[1], field[2])
+			}
+			if status, _ := operator.post(change, second); status != http.StatusSeeOther || h.settings.terms != "Be quick." {
+				t.Errorf("saved again: %d, the terms are %q", status, h.settings.terms)
+			}
+		})
 		_, body = operator.confirm("/operator/settings/terms/reset", nil)
 		contains(t, "the settings", body, "has its default again")
 	})

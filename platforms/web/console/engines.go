@@ -36,7 +36,7 @@ func (c *Console) engineDeeds() (deeds []deed) {
 				if err != nil {
 					return plan{}, err
 				}
-				on := fmt.Sprintf("%d runs are at work there and %d wait.", len(e.Running), len(e.Waiting))
+				on := fmt.Sprintf("Runs at work there: %d, waiting: %d.", len(e.Running), len(e.Waiting))
 				return plan{Title: fmt.Sprintf(o.title, name), Says: append(slices.Clone(o.says), on), Button: o.button, Danger: o.danger, Why: true, Back: "engines"}, nil
 			},
 			do: func(ctx context.Context, done order) (outcome, error) {

@@ -46,6 +46,7 @@ type house struct {
 	ledger   *billing.Ledger
 	engines  []console.Engine
 	findings map[string][]console.Finding
+	lacks    []console.Lack
 
 	invitations *users.Invitations
 	settings    *setHere
@@ -137,6 +138,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 			return nil
 		},
 		Findings: func() map[string][]console.Finding { return h.findings },
+		Lacks:    func() []console.Lack { return h.lacks },
 		Sections: sections,
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})

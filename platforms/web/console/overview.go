@@ -160,8 +160,30 @@ func (c *Console) enginesNow(ctx context.Context) []Engine {
 type enginesView struct {
 	Engines []Engine
 	Orders  bool // they can be ordered about
+	Lacks   []Lack
+	More    int // that are not in Lacks
+}
+
+// lacksShown is how many rows of what engines lack are shown: each is on its tool's page, too.
+const lacksShown = 200
+
+// lacks tells why engines can't run a tool; empty: any tool.
+func (c *Console) lacks(tool string) (list []Lack) {
+	if c.cfg.Lacks == nil {
+		return nil
+	}
+	for _, l := range c.cfg.Lacks() {
+		if tool == "" || l.ToolID == tool {
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 func (c *Console) engines(w http.ResponseWriter, r *http.Request, who users.Account) error {
-	return c.show(w, r, who, "engines", view{Title: "Engines", Place: "engines", Live: true, Data: enginesView{c.enginesNow(r.Context()), c.cfg.OrderEngine != nil}})
+	v := enginesView{Engines: c.enginesNow(r.Context()), Orders: c.cfg.OrderEngine != nil, Lacks: c.lacks("")}
+	if n := len(v.Lacks) - lacksShown; n > 0 {
+		v.Lacks, v.More = v.Lacks[:lacksShown], n
+	}
+	return c.show(w, r, who, "engines", view{Title: "Engines", Place: "engines", Live: true, Data: v})
 }

@@ -87,6 +87,7 @@ func (t toolRow) in(state string) bool {
 type toolView struct {
 	*registry.Tool
 	Findings   []Finding
+	Lacks      []Lack
 	Versions   []history.Version
 	Changes    []changeView
 	Definition string
@@ -97,7 +98,7 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request, who users.Account
 	if !ok {
 		return errNoPage
 	}
-	v := toolView{Tool: t, Findings: c.findings()[t.ToolID]}
+	v := toolView{Tool: t, Findings: c.findings()[t.ToolID], Lacks: c.lacks(t.ToolID)}
 	var err error
 	if v.Definition, err = pretty(*t); err != nil {
 		return err

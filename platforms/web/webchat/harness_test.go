@@ -84,7 +84,6 @@ func newHarness(t testing.TB) *harness {
 		current.ServeHTTP(w, r)
 	}))
 	t.Cleanup(h.server.Close)
-	h.connect(t)
 	return h
 }
 
