@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -39,7 +40,7 @@ func BundledTeam() fs.FS {
 	return sub
 }
 
-// TeamConfig wires a Team; all but Bundled, Bound and Quote is required.
+// TeamConfig wires a Team; all but Bundled, Bound, Quote and May is required.
 type TeamConfig struct {
 	Dir string // with files *.agent.json; one that is missing is empty
 	// Bundled has the agents that come with the program, each of which is there as far as its tools and agents are; those of Dir go before
@@ -54,6 +55,8 @@ type TeamConfig struct {
 	// Quote is what the answer to a question costs who asks it: at least, and at most. Both are 0 where the question in whose course it
 	// is asked pays for it. Required with Bound.
 	Quote func(ctx context.Context, d Definition, q Question) (least, most billing.NanoUSD, err error)
+	// May says as what an account may use a tool with the budget of its key, or why not in a *registry.Error; nil: all may all.
+	May func(ctx context.Context, accountID, toolID, budget string) (registry.Audience, error)
 	// Snapshot is the present catalogue, by which tools that an agent names are known.
 	Snapshot func() *catalog.Snapshot
 }
@@ -342,7 +345,7 @@ func (t *Team) asked(ctx context.Context, c registry.Call) (Definition, Question
 	if err != nil {
 		return Definition{}, Question{}, err
 	}
-	if d.Instructions, err = t.told(ctx, d); err != nil {
+	if d.Instructions, err = t.told(ctx, c, d); err != nil {
 		return Definition{}, Question{}, err
 	}
 	d.ToolIDs = append(slices.Clone(d.ToolIDs), d.chosen(t.cfg.Snapshot())...)
@@ -350,18 +353,21 @@ func (t *Team) asked(ctx context.Context, c registry.Call) (Definition, Question
 	return d, Question{Text: query, AccountID: c.UserID, Key: runs.Budget{Name: c.Budget}, Context: c.Context, Within: c.Context.PlannerProvider != ""}, nil
 }
 
-// told are an agent's instructions with those that it can call: what each is for, what it has to be told, and an example.
-func (t *Team) told(ctx context.Context, d Definition) (string, error) {
-	if len(d.AgentIDs) == 0 {
-		return d.Instructions, nil
-	}
+// told are an agent's instructions with those that it can call for who asks: what each is for, what it has to be told, and an example.
+func (t *Team) told(ctx context.Context, c registry.Call, d Definition) (string, error) {
 	var b strings.Builder
-	b.WriteString(d.Instructions + "\n\nThose you can call")
 	snapshot := t.cfg.Snapshot()
 	for _, id := range d.AgentIDs {
 		tool, ok := snapshot.Resolve(id)
 		if !ok {
 			continue // Ready refuses agents that name it
+		}
+		may, err := t.may(ctx, c, tool)
+		if err != nil {
+			return "", err
+		}
+		if !may {
+			continue
 		}
 		other, err := t.definition(ctx, *tool)
 		if err != nil {
@@ -375,5 +381,20 @@ func (t *Team) told(ctx context.Context, d Definition) (string, error) {
 			b.WriteString(" Example: " + encode(map[string]string{"query": other.Example}))
 		}
 	}
-	return b.String(), nil
+	if b.Len() == 0 {
+		return d.Instructions, nil
+	}
+	return d.Instructions + "\n\nThose you can call" + b.String(), nil
+}
+
+// may reports whether who asks may call an agent.
+func (t *Team) may(ctx context.Context, c registry.Call, tool *registry.Tool) (bool, error) {
+	if t.cfg.May == nil {
+		return true, nil
+	}
+	as, err := t.cfg.May(ctx, c.UserID, tool.ToolID, c.Budget)
+	if refused := new(registry.Error); errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil && tool.KnownTo(as), err
 }

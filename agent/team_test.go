@@ -153,6 +153,9 @@ func bundledTeam(t *testing.T, ask func(d agent.Definition) agent.Answer, own []
 		Ask: func(_ context.Context, d agent.Definition, _ agent.Question) (agent.Answer, error) {
 			return ask(d), nil
 		},
+		May: func(_ context.Context, _, _, budget string) (registry.Audience, error) {
+			return registry.Only(strings.Fields(budget)), nil
+		},
 	}
 	team, byID := agent.NewTeam(cfg), map[string]registry.Tool{}
 	for range 2 {
@@ -221,6 +224,19 @@ func TestBundledTeam(t *testing.T) {
 		}
 		if strings.Contains(told.Instructions, "librarian") || !slices.Equal(told.Tools(), []string{"illustrator", "designer"}) {
 			t.Errorf("told of others: %+v", told)
+		}
+	})
+	t.Run("who may not call one of them is told nothing of it", func(t *testing.T) {
+		t.Parallel()
+		var told agent.Definition
+		team, byID := bundledTeam(t, func(d agent.Definition) agent.Answer { told = d; return agent.Answer{Text: "done"} }, nil, tool("paint", "demo", "image"), tool("draw", "canvas", "text"))
+		for only, want := range map[string]string{"director designer": "designer", "director": "nobody"} {
+			if _, err := team.Call(t.Context(), registry.Call{Tool: byID["director"], Budget: only, Inputs: map[string]any{"query": "a party"}}); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(told.Instructions, "illustrator") || strings.Contains(told.Instructions, "\n- designer: ") != (want == "designer") || strings.Contains(told.Instructions, "Those you can call") != (want == "designer") {
+				t.Errorf("with a key for %q: %s", only, told.Instructions)
+			}
 		}
 	})
 	t.Run("E8 an agent has the tools that its definition chooses", func(t *testing.T) {

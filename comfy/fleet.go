@@ -86,6 +86,7 @@ type Fleet struct {
 type Engine struct {
 	Name     string      // host:port and path
 	Client   *api.Client // nil: a serverless endpoint
+	probes   *api.Client // asks how it is
 	endpoint *Endpoint
 	tags     tag.Set
 	rate     string // US dollars a second; empty: by its kind of GPU
@@ -163,12 +164,13 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 		cfg.Ahead = ahead
 	}
 	f := &Fleet{cfg: cfg}
+	probes := probeClient(cfg.HTTPClient)
 	for _, u := range urls {
 		name, bare := EngineName(u), *u
 		bare.Fragment = ""
 		tags, _ := tag.Read(u) // the configuration has seen them
 		e := &Engine{
-			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, f.httpClient(u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held), withheld: make(map[string]time.Time),
+			Name: name, tags: tags, rate: cmp.Or(tags.Rate, cfg.UsualRate), Client: api.New(&bare, withHeaders(cfg.HTTPClient, u, cfg.Headers[name])), probes: api.New(&bare, withHeaders(probes, u, cfg.Headers[name])), watchers: make(map[string]*watcher), ours: make(map[string]*held), withheld: make(map[string]time.Time),
 		}
 		f.groups = append(f.groups, tags.Groups...)
 		f.engines = append(f.engines, e)
@@ -184,12 +186,23 @@ func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
 // EngineName is the name of the engine at an address: host:port and path.
 func EngineName(u *url.URL) string { return u.Host + u.Path }
 
-// httpClient is the fleet's, with the headers of one engine.
-func (f *Fleet) httpClient(u *url.URL, headers http.Header) *http.Client {
-	if len(headers) == 0 {
-		return f.cfg.HTTPClient
+// probeClient is one with connections of its own: a new one tells that the server was restarted only if no other request has made it.
+func probeClient(c *http.Client) *http.Client {
+	transport, ok := c.Transport.(*http.Transport)
+	if !ok {
+		return c
 	}
-	own := *f.cfg.HTTPClient
+	own := *c
+	own.Transport = transport.Clone()
+	return &own
+}
+
+// withHeaders is a client that sends the headers of one engine.
+func withHeaders(c *http.Client, u *url.URL, headers http.Header) *http.Client {
+	if len(headers) == 0 {
+		return c
+	}
+	own := *c
 	next := own.Transport
 	if next == nil {
 		next = http.DefaultTransport

@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/comfy"
+	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/comfytest"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clocktest"
@@ -33,6 +34,7 @@ type watched struct {
 	*comfy.Fleet
 	changes atomic.Int32
 	clock   atomic.Int64
+	client  *http.Client // by which runs ask
 }
 
 func watchFleet(servers ...*comfytest.Server) *watched {
@@ -41,8 +43,9 @@ func watchFleet(servers ...*comfytest.Server) *watched {
 	for _, s := range servers {
 		urls = append(urls, s.URL())
 	}
+	w.client = &http.Client{Transport: api.NewTransport()}
 	w.Fleet = comfy.NewFleet(urls, comfy.FleetConfig{
-		OnChange: func() { w.changes.Add(1) }, Now: func() time.Time { return time.Unix(w.clock.Load(), 0) },
+		HTTPClient: w.client, OnChange: func() { w.changes.Add(1) }, Now: func() time.Time { return time.Unix(w.clock.Load(), 0) },
 	})
 	return w
 }
@@ -77,6 +80,13 @@ func TestFleetHealth(t *testing.T) {
 			{"a restart without news", a.Restart, 0},
 			{"a model appears, unnoticed so far", func() { a.SetModels("checkpoints", "new.safetensors") }, 0},
 			{"the interval has passed", func() { f.clock.Add(int64((5 * time.Minute).Seconds())) }, 1},
+			{"a restart, after which somebody else's request comes first", func() {
+				a.SetModels("checkpoints", "third.safetensors")
+				a.Restart()
+				if _, err := api.New(a.URL(), f.client).SystemStats(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}, 1},
 			{"a restart with another model", func() { a.SetModels("checkpoints", "other.safetensors"); a.Restart() }, 1},
 			{"another version, without news", func() { a.SetVersion("0.99.0") }, 0},
 			{"both go down", func() { a.Down(); b.Down() }, 1},

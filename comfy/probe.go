@@ -83,7 +83,7 @@ func (f *Fleet) probe(ctx context.Context, e *Engine) (changed bool) {
 	if e.endpoint != nil {
 		idle = e.endpoint.probe(ctx, &next)
 	} else {
-		f.askServer(ctx, e.Client, before, &next)
+		f.askServer(ctx, e.probes, before, &next)
 	}
 	if ctx.Err() != nil {
 		return false

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -258,6 +259,17 @@ func TestKeysAreRestrictedAndEnd(t *testing.T) {
 	_, key, err := s.KeyOf(ctx, secret)
 	if err != nil || !slices.Equal(key.Tools, []string{"wallpaper", "flux*"}) || !key.ExpiresAt.Equal(end) || !key.OwnRuns || !key.Restricted() {
 		t.Fatalf("got %+v, %v", key, err)
+	}
+	plain, err := s.MakeKey(ctx, ann.ID, NewKey{SpendLimit: 1, AllRuns: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for secret, want := range map[string]int{secret: 0, plain: 1} { // versions that do not know all restrictions look for this hash
+		var found int
+		hash := sha256.Sum256([]byte(secret))
+		if err := pool.QueryRow(ctx, `SELECT count(*) FROM user_keys WHERE hash = $1`, hash[:]).Scan(&found); err != nil || found != want {
+			t.Errorf("a former version finds %d keys, want %d (%v)", found, want, err)
+		}
 	}
 	narrow := key.Narrow(Account{ID: ann.ID, Operator: true})
 	if narrow.Operator || narrow.Tools != registry.Only(key.Tools) || narrow.Sees("") || narrow.Sees("key:0") || !narrow.Sees(key.Budget()) {

@@ -99,7 +99,7 @@ func (a *agents) inChats() (turn.Agent, error) {
 
 // team makes tools of the agents in AGENTS_DIR, and of those that come with the program where there is a model to ask. They are asked when the program runs: by then there is all that they need.
 func (a *agents) team() *agent.Team {
-	cfg := agent.TeamConfig{Dir: a.cfg.AgentsDir, Store: a.templates, Ask: a.askAs, Bound: a.boundAs, Quote: a.quoteAs, Snapshot: func() *catalog.Snapshot {
+	cfg := agent.TeamConfig{Dir: a.cfg.AgentsDir, Store: a.templates, Ask: a.askAs, Bound: a.boundAs, Quote: a.quoteAs, May: a.mayUse, Snapshot: func() *catalog.Snapshot {
 		if a.registry == nil {
 			return catalog.NewSnapshot(nil, time.Time{}) // the first catalogue is being made
 		}

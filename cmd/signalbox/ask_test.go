@@ -107,8 +107,18 @@ func TestAsk(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	team := t.TempDir()
+	for name, text := range map[string]string{
+		"boss":   `{"id":"boss","name":"Boss","rank":"director","model":"anthropic","instructions":"Lead.","toolIds":["pim.getProduct","dam.searchAssets"],"agentIds":["keeper","finder"]}`,
+		"keeper": `{"id":"keeper","name":"Keeper","rank":"specialist","model":"anthropic","instructions":"Keep.","toolIds":["pim.getProduct"]}`,
+		"finder": `{"id":"finder","name":"Finder","rank":"specialist","model":"anthropic","instructions":"Find.","toolIds":["dam.searchAssets"]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(team, name+".agent.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	photos, claude, gpt := photostest.New(t), anthropictest.New(t, chairTalk()), openaitest.New(t, chairTalk())
-	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--orchestrator-tool-manifest-path", file,
+	page := start(t, "--admin-token", remoteAdmin, "--outbound-allow", "127.0.0.1", "--orchestrator-tool-manifest-path", file, "--agents-dir", team,
 		"--unsplash-access-key", photostest.UnsplashKey, "--unsplash-api-url", photos.UnsplashURL(),
 		"--anthropic-api-key", anthropictest.Key, "--anthropic-base-url", claude.URL, "--anthropic-model", anthropictest.Model,
 		"--openai-api-key", openaitest.Key, "--openai-base-url", gpt.BaseURL(), "--openai-model", openaitest.Model)
@@ -191,7 +201,7 @@ func TestAsk(t *testing.T) {
 		}
 		save(&chain, `{"name":"Look","command":"/look_twice","visibility":"private",`+legs+`}`)
 		var key struct{ Key string }
-		if status, answer := ann.do("POST", "/api/keys", `{"tools":["dam.*","`+chain.ToolID+`"]}`); status != http.StatusCreated || json.Unmarshal([]byte(answer), &key) != nil {
+		if status, answer := ann.do("POST", "/api/keys", `{"tools":["dam.*","boss","finder","`+chain.ToolID+`"]}`); status != http.StatusCreated || json.Unmarshal([]byte(answer), &key) != nil {
 			t.Fatalf("%d %s", status, answer)
 		}
 		some := client{t, page, key.Key}
@@ -202,12 +212,12 @@ func TestAsk(t *testing.T) {
 			t.Errorf("asked: %d %s", status, body)
 		}
 		for _, tool := range claude.Requests()[before].Tools {
-			if strings.HasPrefix(tool.Name, "pim") || strings.HasPrefix(tool.Name, "unsplash") || tool.Name == "proposeSteps" {
+			if strings.HasPrefix(tool.Name, "pim") || strings.HasPrefix(tool.Name, "unsplash") || tool.Name == "proposeSteps" || tool.Name == "keeper" {
 				t.Errorf("the model was shown %s", tool.Name)
 			}
 		}
 		for _, c := range []struct{ path, body string }{
-			{"/api/missions", `{"title":"Look",` + legs + `}`}, {"/api/run/" + chain.ToolID, `{"inputs":{}}`}, {"/api/run/pim.getProduct", `{"inputs":{"sku":"CH-100"}}`}, {"/api/quote/pim.getProduct", `{"inputs":{"sku":"CH-100"}}`},
+			{"/api/missions", `{"title":"Look",` + legs + `}`}, {"/api/run/" + chain.ToolID, `{"inputs":{}}`}, {"/api/quote/" + chain.ToolID, `{"inputs":{}}`}, {"/api/run/pim.getProduct", `{"inputs":{"sku":"CH-100"}}`}, {"/api/quote/pim.getProduct", `{"inputs":{"sku":"CH-100"}}`},
 			{"/api/improve", `{"tool":"pim.getProduct","input":"sku","text":"x"}`},
 		} {
 			status, answer := some.do("POST", c.path, c.body)
@@ -223,6 +233,33 @@ func TestAsk(t *testing.T) {
 			} else if status < 400 || !strings.Contains(answer, "nknown tool") && !strings.Contains(answer, "no such tool") && !strings.Contains(answer, "no tool") {
 				t.Errorf("%s: %d %s", c.path, status, answer)
 			}
+		}
+		before = len(claude.Requests())
+		var led struct{ RunID string }
+		if status, answer := some.do("POST", "/api/run/boss", `{"inputs":{"query":"find the oak chair"}}`); status != http.StatusAccepted || json.Unmarshal([]byte(answer), &led) != nil {
+			t.Fatalf("an agent as a tool: %d %s", status, answer)
+		}
+		some.do("GET", "/api/runs/"+led.RunID+"/events", "")
+		if len(claude.Requests()) == before {
+			t.Error("the agent was not asked")
+		}
+		for _, request := range claude.Requests()[before:] {
+			if told := fmt.Sprintf("%+v", request); strings.Contains(told, "keeper") || strings.Contains(told, "pim_getProduct") || !strings.Contains(told, "finder") {
+				t.Errorf("the agent was told %s", told)
+			}
+		}
+		remembered := func(by client, word string) int {
+			if status, answer := by.do("POST", "/api/ask", `{"question":"`+word+`","model":"openai","conversation":"secrets"}`); status != http.StatusOK {
+				t.Fatalf("%d %s", status, answer)
+			}
+			sent := gpt.Requests()
+			return strings.Count(fmt.Sprintf("%+v", sent[len(sent)-1]), "open sesame")
+		}
+		if remembered(ann, "open sesame") != 1 || remembered(some, "what did I say?") != 0 || remembered(ann, "what did I say?") != 1 {
+			t.Error("a conversation of the account is the key's, too, or is forgotten")
+		}
+		if status, _ := some.do("DELETE", "/api/conversations/secrets", ""); status != http.StatusNoContent || remembered(ann, "and now?") != 1 {
+			t.Errorf("the key forgot (%d) a conversation that is not its own", status)
 		}
 		if status, answer := some.do("GET", "/api/scenes", ""); status != http.StatusForbidden {
 			t.Errorf("drawings: %d %s", status, answer)

@@ -34,7 +34,7 @@ func (a *app) startMissions(ctx context.Context) (err error) {
 }
 
 // mayUse says as what an account may use a tool, or why not. With the budget of a limited or an agent's key it is no operator's.
-func (a *app) mayUse(ctx context.Context, accountID, toolID, budget string) (registry.Audience, error) {
+func (a *house) mayUse(ctx context.Context, accountID, toolID, budget string) (registry.Audience, error) {
 	account, err := a.users.ByID(ctx, accountID)
 	if err != nil {
 		return registry.Everyone, err

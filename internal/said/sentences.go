@@ -102,6 +102,7 @@ var (
 	EngineUnsent            = sentence("engineUnsent")
 	EngineWait              = sentence("engineWait")
 	EngineWakes             = sentence("engineWakes")
+	EnginesDied             = sentence("enginesDied")
 	ExportTooSoon           = sentence("exportTooSoon")
 	FileForeign             = sentence("fileForeign")
 	FileHand                = sentence("fileHand")

@@ -21,7 +21,7 @@ func TestThePersonAtThisMachine(t *testing.T) {
 	console := func(c *web.Config) {
 		c.Mounts = []web.Mount{{Path: "GET /house/", Use: web.OperatorRead, Page: true, Handler: tell}}
 	}
-	h := newHouse(t, noToken, console)
+	h := newHouse(t, noToken, console, func(c *web.Config) { c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}) })
 	status := func(v *client, path string, header ...string) int {
 		return v.do("GET", path, "", nil, header...).StatusCode
 	}
@@ -37,6 +37,18 @@ func TestThePersonAtThisMachine(t *testing.T) {
 		}
 		if res := v.do("POST", "/account/code", "", nil, "X-CSRF-Token", ""); res.StatusCode != http.StatusForbidden {
 			t.Errorf("a form of another site: %d", res.StatusCode)
+		}
+	})
+	t.Run("what watches the program here needs no key, and one that is restricted does not open the figures", func(t *testing.T) {
+		me, v := h.reader().accountID(), h.visitor()
+		for key, want := range map[string]int{"": http.StatusOK, h.key(me, 0, false): http.StatusOK, h.key(me, 1, false): http.StatusForbidden, h.key(me, 0, true): http.StatusForbidden, "sbx_wrong": http.StatusUnauthorized} {
+			v.key = key
+			if got := status(v, "/metrics"); got != want {
+				t.Errorf("with the key %.8q: %d, want %d", key, got, want)
+			}
+		}
+		if v.key = ""; status(v, "/metrics", "Host", "evil.example") == http.StatusOK {
+			t.Error("under any name")
 		}
 	})
 	t.Run("no page makes a session, nor a cookie that outlives the browser", func(t *testing.T) {
@@ -132,27 +144,33 @@ func TestThePersonAtThisMachine(t *testing.T) {
 	})
 }
 
-// TestTheTableLocally is TestWhoMayUseWhat for the person at this machine.
+// TestTheTableLocally is TestWhoMayUseWhat without PUBLIC_URL, for the person at this machine and all others.
 func TestTheTableLocally(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, noToken)
+	watched := func(c *web.Config) { c.MetricsToken, c.Metrics = metricsToken, http.NotFoundHandler() }
+	h := newHouse(t, noToken, watched)
 	for _, column := range []string{"operator signed in", "signed in"} {
 		if column == "signed in" {
-			h.serve() // with ADMIN_TOKEN
+			h.serve(watched) // with ADMIN_TOKEN
 		}
 		site, uses, err := h.web.Stubbed()
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := h.reader()
-		me := asker{cookies: v.http.Jar.Cookies(h.at()), token: v.token()}
+		all := []asker{{name: "who is here", column: column, cookies: v.http.Jar.Cookies(h.at()), token: v.token()}}
+		if column == "signed in" {
+			all = append(all, h.askers()...)
+		}
 		for _, row := range mayTable(t) {
 			for _, address := range row.addresses {
-				if uses[address] != row.use {
-					continue // not there, or not so without PUBLIC_URL
+				if uses[address] != row.use && (address == "GET /{$}" || uses[address] == 0) {
+					continue // not so without PUBLIC_URL, or not there
 				}
-				if res := me.try(site, address, 0); (res.Body.String() == web.LetIn) != row.may[column] {
-					t.Errorf("%s: let in %v, the table says %v (%d)", address, !row.may[column], row.may[column], res.Code)
+				for i, who := range all { // the first is at this machine
+					if res := who.try(site, address, i); (res.Body.String() == web.LetIn) != row.may[who.column] {
+						t.Errorf("%s at %s: let in %v, the table says %v (%d)", who.name, address, !row.may[who.column], row.may[who.column], res.Code)
+					}
 				}
 			}
 		}

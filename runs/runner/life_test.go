@@ -232,6 +232,30 @@ func TestRetries(t *testing.T) {
 		}
 		h.free(t, run, billing.ReasonFailed)
 	})
+	t.Run("a run that engines lose is begun anew where it waited there, and ended when they went down with it three times", func(t *testing.T) {
+		t.Parallel()
+		const waits, attempts = 4, 7
+		tool, engines := perSecond(), &manyPlaces{}
+		tool.Idempotent = true
+		engines.OnSubmit = func(registry.Call, int) *runstest.Outcome { return &runstest.Outcome{Manual: true} }
+		h := newHouse(t, func(c *runs.Config) { c.Providers = map[string]runs.Provider{"choir": {Submitter: engines}} }, tool)
+		h.start(t)
+		id := h.accept(t, sing(h.user(t, billing.Dollar))).ID
+		for attempt := 1; attempt <= attempts; attempt++ {
+			clocktest.Until(t, "it is sent", func() bool { return len(engines.Handles()) == attempt })
+			handle := engines.Handles()[attempt-1]
+			if attempt > waits {
+				engines.Report(handle, registry.Progress{State: registry.RunRunning})
+				clocktest.Until(t, "it runs", func() bool { run, err := h.Get(t.Context(), id); return err == nil && run.Status == runs.StatusRunning })
+			}
+			engines.Lose(handle)
+		}
+		run := h.ends(t, id)
+		if run.Status != runs.StatusFailed || run.Error.Code != string(registry.CodeLost) || !strings.Contains(run.Error.Message, "3 engines went down") || len(engines.Handles()) != attempts {
+			t.Errorf("got %s, %+v after %d attempts", run.Status, run.Error, len(engines.Handles()))
+		}
+		h.free(t, run, billing.ReasonFailed)
+	})
 	t.Run("what will not pass is not tried again", func(t *testing.T) {
 		t.Parallel()
 		tool := perSecond()
@@ -247,6 +271,13 @@ func TestRetries(t *testing.T) {
 		}
 	})
 }
+
+// manyPlaces are engines that take what comes.
+type manyPlaces struct{ runstest.Provider }
+
+func (*manyPlaces) Places() int                       { return 100 }
+func (*manyPlaces) HasPlace(registry.Tool) bool       { return true }
+func (*manyPlaces) PlacesKept(registry.Tool) []string { return nil }
 
 func TestCancel(t *testing.T) {
 	t.Parallel()

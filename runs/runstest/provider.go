@@ -248,6 +248,15 @@ func (p *Provider) Report(handle string, progress registry.Progress) {
 	}
 }
 
+// Lose forgets a run by its handle, as a server that goes down does.
+func (p *Provider) Lose(handle string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.runs[p.id(handle)]; w != nil {
+		w.lost = true
+	}
+}
+
 // Finish lets a run succeed.
 func (p *Provider) Finish(handle string, usage registry.Usage, outputs ...registry.Output) {
 	p.Report(handle, done(usage, outputs))

@@ -19,6 +19,7 @@ type Record struct {
 	Ticket      *registry.Ticket
 	Sending     *registry.Ticket // of a request that was about to leave; nobody knows whether it did
 	Timeout     time.Duration
+	Deaths      int // engines that were lost while they worked on the run
 }
 
 // Handle is the provider's idempotency handle of the present attempt: the run's id for the first, and for

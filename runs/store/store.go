@@ -48,7 +48,7 @@ const runColumns = `r.id::text, r.account_id::text, r.tool_id, r.tool_version, r
 	convert_to(r.inputs::text, 'UTF8'), convert_to(r.sources::text, 'UTF8'), convert_to(r.quote::text, 'UTF8'), convert_to(r.outputs::text, 'UTF8'), r.cost, convert_to(r.receipt::text, 'UTF8'), convert_to(r.error::text, 'UTF8'),
 	r.platform, convert_to(r.target::text, 'UTF8'), r.deliverable, coalesce(r.parent::text, ''), r.attempt, convert_to(r.ticket::text, 'UTF8'), r.timeout_ms,
 	r.created_at, r.started_at, r.ended_at, r.delivered_at, r.refunded_at, r.confirmed_at, convert_to(r.context::text, 'UTF8'),
-	r.files_deleted_at, r.deleted_at, r.notice, r.expected_at, r.granted, convert_to(r.preview::text, 'UTF8'), coalesce(r.group_id::text, ''), coalesce(r.payer::text, ''), coalesce(r.budget, ''), ` + questionSQL
+	r.files_deleted_at, r.deleted_at, r.notice, r.expected_at, r.granted, convert_to(r.preview::text, 'UTF8'), coalesce(r.group_id::text, ''), coalesce(r.payer::text, ''), coalesce(r.budget, ''), r.engine_deaths, ` + questionSQL
 
 // stored is a row before its parts are decoded.
 type stored struct {
@@ -65,7 +65,7 @@ func scanRun(row pgx.CollectableRow) (stored, error) {
 		&s.inputs, &s.sources, &s.quote, &s.outputs, &s.Cost, &s.receipt, &s.failure,
 		&s.Origin.Platform, &s.target, &s.Deliverable, &s.Parent, &s.Attempt, &s.ticket, &s.timeoutMs,
 		&s.CreatedAt, &s.StartedAt, &s.EndedAt, &s.DeliveredAt, &s.RefundedAt, &s.ConfirmedAt, &s.context,
-		&s.FilesDeletedAt, &s.DeletedAt, &s.Notice, &s.ExpectedAt, &s.Granted, &s.preview, &s.Group, &s.Payer, &s.Budget, &s.question)
+		&s.FilesDeletedAt, &s.DeletedAt, &s.Notice, &s.ExpectedAt, &s.Granted, &s.preview, &s.Group, &s.Payer, &s.Budget, &s.Deaths, &s.question)
 	return s, err
 }
 

@@ -24,6 +24,7 @@ var (
 const (
 	submitTries   = 3  // of a submission that failed for a passing reason
 	engineLosses  = 20 // attempts of a run that engines lost: it is our or their restarts that it fell to, not the run's fault
+	engineDeaths  = 3  // of these, those that had begun to work: then it is likely the run that brings them down
 	serviceLosses = 2  // and of one that a service lost: each of them may have to be paid there
 	lateStart     = 300 * time.Millisecond
 	toldAfter     = time.Second // that a service which does not work is waited for
@@ -84,8 +85,12 @@ func (w *step) work(ctx context.Context) error {
 			return w.leave(ctx, over)
 		}
 		failure := registry.AsError(err)
-		if !w.mayRetry(failure) {
+		if deadly := w.isDeadly(failure); deadly || !w.mayRetry(failure) {
 			w.left = w.left || failure.Code == registry.CodeGone
+			if deadly {
+				w.log().WarnContext(ctx, "a run is ended with which engines went down again and again", "attempt", w.r.Attempt, "error", err)
+				failure = registry.Say(registry.CodeLost, said.EnginesDied, "n", engineDeaths)
+			}
 			return w.fail(ctx, failure)
 		}
 		w.log().InfoContext(ctx, "the attempt failed, another follows", "attempt", w.r.Attempt, "error", err)
@@ -326,6 +331,16 @@ func (w *step) mayRetry(failure *registry.Error) bool {
 		return w.r.Attempt < max(w.attemptsLost(), w.attemptsAllowed())
 	}
 	return failure.Retryable && w.r.Attempt < w.attemptsAllowed() && !w.endsWithin(failure.RetryAfter)
+}
+
+// isDeadly counts the engines that were lost while they worked on the run, and tells when that were too many to be chance. A loss of what only
+// waited there says nothing of it.
+func (w *step) isDeadly(failure *registry.Error) bool {
+	if w.r.Status != runs.StatusRunning || !w.onEngines() || failure.Code != registry.CodeLost && failure.Code != registry.CodeGone {
+		return false
+	}
+	w.r.Deaths++
+	return w.r.Deaths >= engineDeaths
 }
 
 // attemptsLost is the number of attempts of a run that its provider keeps losing.

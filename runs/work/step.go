@@ -56,9 +56,9 @@ func (w *step) writeOn(ctx context.Context, on execer) error {
 	}
 	tag, err := on.Exec(ctx, `
 		UPDATE runs SET status = $2, fraction = $3, stage = $4, queue_position = $5, attempt = $6, ticket = $7, provider_id = $8,
-			started_at = coalesce(started_at, $9), notice = $10, running_at = CASE WHEN $2 = 'running' THEN coalesce(running_at, $11) END, expected_at = $12
+			started_at = coalesce(started_at, $9), notice = $10, running_at = CASE WHEN $2 = 'running' THEN coalesce(running_at, $11) END, expected_at = $12, engine_deaths = $13
 		WHERE id = $1 AND ended_at IS NULL`,
-		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt, w.r.Notice, w.s.Now(), w.r.ExpectedAt)
+		w.r.ID, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.Attempt, ticket, provider, w.r.StartedAt, w.r.Notice, w.s.Now(), w.r.ExpectedAt, w.r.Deaths)
 	if err != nil {
 		return &ownError{fmt.Errorf("write the progress of run %s: %w", w.r.ID, err)}
 	}

@@ -25,8 +25,9 @@ const (
 	attempts = 5
 	// silence is how long a connection may stand still.
 	silence = 30 * time.Second
-	// linkLife is how long an address at the store works. A page follows it at once; a video asks again while it plays.
-	linkLife = time.Hour
+	// playLife is how long an address at the store works, since a video asks there again and again while it plays; saveLife is that of one for
+	// saving, which is followed at once: it works on after its owner has signed out, or the file was taken down.
+	playLife, saveLife = time.Hour, 5 * time.Minute
 )
 
 // Config says where the bucket is. All but PublicEndpoint is required.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -201,6 +202,13 @@ func TestLinksOpenAtTheStore(t *testing.T) {
 	}
 	if res, _ := get(t, strings.Replace(link, "attachment", "inline", 1)); res.StatusCode != http.StatusForbidden {
 		t.Errorf("with another disposition than the signed one: %s", res.Status)
+	}
+
+	for as, want := range map[assets.Served]string{{MIME: "video/mp4"}: "3600", {MIME: "video/mp4", Disposition: "attachment"}: "300"} {
+		link, err := c.(assets.Linked).Link(t.Context(), as)
+		if at, _ := url.Parse(link); err != nil || at.Query().Get("X-Amz-Expires") != want {
+			t.Errorf("%+v: %s, %v", as, link, err)
+		}
 	}
 
 	inner, err := open(t, s, func(c *bucket.Config) { c.PublicEndpoint = nil })

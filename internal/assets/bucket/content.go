@@ -135,11 +135,13 @@ var _ assets.Linked = linked{}
 // Link implements assets.Linked.
 func (l linked) Link(ctx context.Context, as assets.Served) (string, error) {
 	query := url.Values{"response-content-type": {as.MIME}, "response-cache-control": {as.CacheControl}}
+	life := playLife
 	if as.Disposition != "" {
+		life = saveLife
 		query.Set("response-content-disposition", as.Disposition)
 	}
 	b := l.bucket
-	address, err := b.public.PresignedGetObject(ctx, b.cfg.Bucket, l.name, linkLife, query)
+	address, err := b.public.PresignedGetObject(ctx, b.cfg.Bucket, l.name, life, query)
 	if err != nil {
 		return "", fmt.Errorf("sign the address of %s: %w", l.name, err)
 	}

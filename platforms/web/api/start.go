@@ -22,6 +22,7 @@ import (
 type Starts interface {
 	Bind(ctx context.Context, r runs.Request) (runs.Bound, error)
 	BindAs(ctx context.Context, tool registry.Tool, r runs.Request) (runs.Bound, error)
+	Quote(ctx context.Context, b runs.Bound) (billing.Quote, error)
 	Offer(ctx context.Context, b runs.Bound) (runs.Offer, error)
 	First(ctx context.Context, accountID, key string) (runs.Run, error)
 }
@@ -160,6 +161,9 @@ func (a *starting) quote(w http.ResponseWriter, r *http.Request, who users.Accou
 	}
 	bound, err := a.runs.Bind(r.Context(), requestOf(r, who, *t, v))
 	if err != nil {
+		return err
+	}
+	if _, err := a.runs.Quote(r.Context(), bound); err != nil { // what would be refused has no price, such as a chain with a step that the key may not use
 		return err
 	}
 	offer, err := a.runs.Offer(r.Context(), bound)
