@@ -117,8 +117,10 @@ func (q Query) where() (string, []any) {
 		add("g.tool_id = $", store.Storable(q.ToolID))
 	}
 	if q.Text != "" {
-		// The longest words are rare and find; looking up the others would take longer than to sift what is found.
-		add("g.words @@ gallery_sought($, true) AND (g.words @@ gallery_sought($, false)) IS NOT FALSE", store.Storable(q.Text))
+		// The longest words are rare and find, together with the owner; looking up the others would take longer than to sift what is found.
+		args = append(args, store.Storable(q.Text))
+		where += strings.ReplaceAll(` AND (g.words || array_to_tsvector(ARRAY[gallery_owner(g.account_id)])) @@ (gallery_sought($n, true) && quote_literal(gallery_owner($1::uuid))::tsquery)
+			AND (g.words @@ gallery_sought($n, false)) IS NOT FALSE`, "$n", "$"+strconv.Itoa(len(args)))
 	}
 	if !q.Day.IsZero() {
 		add("g.run_id >= $::uuid", store.FirstID(q.Day))
