@@ -45,10 +45,10 @@ func (b Books) Total(kind string) NanoUSD {
 // recomputes them from the entries.
 func (l *Ledger) Books(ctx context.Context) (Books, error) {
 	rows, _ := l.pool.Query(ctx, `
-		WITH pending AS (SELECT account_id, sum(amount) AS amount FROM ledger_pending GROUP BY account_id)
-		SELECT a.kind, count(*) AS accounts, sum(a.balance + coalesce(p.amount, 0))::bigint AS total
-		FROM ledger_accounts a LEFT JOIN pending p ON p.account_id = a.id GROUP BY a.kind
-		ORDER BY array_position(ARRAY['wallet', 'hold', 'debt', 'revenue', 'absorbed', 'transit', 'credit', 'stars', 'stripe', 'discord', 'voucher'], a.kind)`)
+		SELECT kind, sum(accounts)::bigint AS accounts, sum(total)::bigint AS total FROM (
+			SELECT kind, count(*) AS accounts, sum(balance) AS total FROM ledger_accounts GROUP BY kind
+			UNION ALL SELECT a.kind, 0, sum(p.amount) FROM ledger_pending p JOIN ledger_accounts a ON a.id = p.account_id GROUP BY a.kind) parts
+		GROUP BY kind ORDER BY array_position(ARRAY['wallet', 'hold', 'debt', 'revenue', 'absorbed', 'transit', 'credit', 'stars', 'stripe', 'discord', 'voucher'], kind)`)
 	lines, err := pgx.CollectRows(rows, pgx.RowToStructByName[BookLine])
 	if err != nil {
 		return Books{}, fmt.Errorf("add up the ledger: %w", err)

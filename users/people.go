@@ -30,27 +30,65 @@ type PeopleQuery struct {
 	Limit     int    // 1 to 200; 0 means 50
 }
 
-// People lists accounts, newest first. Those that were merged away are found by the survivor only.
-func (s *Store) People(ctx context.Context, q PeopleQuery) ([]Person, error) {
-	text := cleanText(strings.TrimSpace(q.Text))
-	id := text
-	if _, err := uuid.Parse(text); err != nil {
-		id = ""
-	}
-	rows, _ := s.pool.Query(ctx, `
-		SELECT `+accountColumns+` FROM users u WHERE u.merged_into IS NULL
-		AND ($1 = '' OR u.id = users_now(nullif($2, '')::uuid) OR strpos(lower(u.display_name), lower($1)) > 0
-			OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND (i.external_id = $1 OR strpos(lower(i.name), lower($1)) > 0 OR strpos(lower(i.handle), lower($1)) > 0)))
+// lately is how many of the newest people are looked at for a text before the indexes are: a text that many have fills a page with them, and an
+// index would give them all.
+const lately = 1000
+
+// Conditions on a text, $1. The index has pieces of names; what has all pieces of the text is looked at. OFFSET 0 has the identities of
+// each of the newest people looked up, in place of everybody's.
+const (
+	calledSQL = `strpos(lower(u.display_name), lower($1)) > 0`
+	namedSQL  = `(strpos(lower(i.name), lower($1)) > 0 OR strpos(lower(i.handle), lower($1)) > 0)`
+	fitsSQL   = `u.id = users_now(nullif($2, '')::uuid) OR ` + calledSQL + ` OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND (i.external_id = $1 OR ` + namedSQL + `) OFFSET 0)`
+	foundSQL  = `u.id IN (SELECT users_now(nullif($2, '')::uuid)
+		UNION SELECT u.id FROM users u WHERE name_pieces(lower(u.display_name)) @> name_sought(lower($1)) AND ` + calledSQL + `
+		UNION SELECT i.user_id FROM user_identities i WHERE i.external_id = $1
+		UNION SELECT i.user_id FROM user_identities i WHERE name_pieces(lower(i.name || E'\n' || i.handle)) @> name_sought(lower($1)) AND ` + namedSQL + `)`
+	newestPeopleSQL = `u.merged_into IS NULL
 		AND ($3 = '' OR EXISTS (SELECT FROM user_identities i WHERE i.user_id = u.id AND i.platform = $3))
 		AND (NOT $4 OR u.operator)
 		AND (NOT $5 OR EXISTS (SELECT FROM access_rules r WHERE r.kind = 'account' AND r.subject = u.id::text AND NOT r.allow AND r.where_kind = ''))
 		AND ($6 = '' OR u.id < nullif($6, '')::uuid)
-		ORDER BY u.id DESC LIMIT $7`, text, id, q.Platform, q.Operators, q.Blocked, q.Before, pageOf(q.Limit))
-	accounts, err := pgx.CollectRows(rows, pgx.RowToStructByName[Account])
+		ORDER BY u.id DESC LIMIT $7`
+)
+
+// People lists accounts, newest first. Those that were merged away are found by the survivor only.
+func (s *Store) People(ctx context.Context, q PeopleQuery) ([]Person, error) {
+	q.Text, q.Limit = cleanText(strings.TrimSpace(q.Text)), pageOf(q.Limit)
+	accounts, err := s.accounts(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("list people: %w", err)
 	}
 	return s.persons(ctx, accounts)
+}
+
+func (s *Store) accounts(ctx context.Context, q PeopleQuery) ([]Account, error) {
+	id := q.Text
+	if _, err := uuid.Parse(q.Text); err != nil {
+		id = ""
+	}
+	ask := func(query func(context.Context, string, ...any) (pgx.Rows, error), statement string, limit int, more ...any) ([]Account, error) {
+		args := append([]any{q.Text, id, q.Platform, q.Operators, q.Blocked, q.Before, limit}, more...)
+		rows, _ := query(ctx, `SELECT `+accountColumns+` FROM `+statement, args...)
+		return pgx.CollectRows(rows, pgx.RowToStructByName[Account])
+	}
+	among := q.Limit
+	if q.Text != "" {
+		among = lately
+	}
+	found, err := ask(s.pool.Query, `(SELECT * FROM users u WHERE `+newestPeopleSQL+`) u WHERE ($1 = '' OR `+fitsSQL+`) ORDER BY u.id DESC LIMIT $8`, among, q.Limit)
+	if err != nil || q.Text == "" || len(found) == q.Limit {
+		return found, err
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// What many names have the planner looks for by cutting all of them into pieces, which takes a hundred times as long as to look at the index.
+		_, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`)
+		if err == nil {
+			found, err = ask(tx.Query, `users u WHERE `+foundSQL+` AND `+newestPeopleSQL, q.Limit)
+		}
+		return err
+	})
+	return found, err
 }
 
 // PersonByID gives one account as an operator sees it, or ErrNotFound.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -204,6 +205,62 @@ func TestPeople(t *testing.T) {
 	entries, err := s.Audit(ctx, AuditQuery{AccountID: bob.ID})
 	if err != nil || len(entries) != 1 || entries[0].Note != "helps" || entries[0].Detail != "an operator" {
 		t.Errorf("the record says %+v, %v", entries, err)
+	}
+}
+
+// Who is not among the newest is found all the same, by whatever names them, and nobody else is looked at.
+func TestPeopleAmongMany(t *testing.T) {
+	t.Parallel()
+	s, pool := newStore(t, Config{})
+	ctx := t.Context()
+	ann := identify(t, s, Identity{Platform: "telegram", ExternalID: "id-123", Name: "Ann O'Smith", Handle: "@ann_draws"})
+	wang := identify(t, s, Identity{Platform: "discord", ExternalID: "id-456", Name: "王伟"})
+	old := identify(t, s, Identity{Platform: "web", ExternalID: "id-789", Name: "Smithers"})
+	s.mustMerge(t, old.ID, ann.ID)
+	if _, err := pool.Exec(ctx, `UPDATE users SET display_name = 'Wei' WHERE id = $1`, wang.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err := pool.Exec(ctx, `INSERT INTO users (id, display_name) SELECT ('ffffffff-ffff-7fff-8fff-' || lpad(to_hex(n), 12, '0'))::uuid, 'Crowd ' || n FROM generate_series(1, $1 + 200) n`, lately)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const newest, twelfth = "ffffffff-ffff-7fff-8fff-0000000004b0", "ffffffff-ffff-7fff-8fff-00000000000c"
+	for text, want := range map[string][]string{
+		"o'smith": {ann.ID}, "o'S": {ann.ID}, "@ANN_DRAWS": {ann.ID}, "id-789": {ann.ID}, "hers": {ann.ID}, old.ID: {ann.ID},
+		"王伟": {wang.ID}, "伟": {wang.ID}, "wei": {wang.ID}, "id-456": {wang.ID}, "crowd 1200": {newest}, "smith@ann": nil, "nobody": nil, "%": nil,
+	} {
+		people, err := s.People(ctx, PeopleQuery{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range people {
+			got = append(got, p.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(text, diff)
+		}
+	}
+	page, err := s.People(ctx, PeopleQuery{Text: "crowd 12", Before: "ffffffff-ffff-7fff-8fff-000000000078", Limit: 2})
+	if err != nil || len(page) != 1 || page[0].ID != twelfth {
+		t.Errorf("the last page of a text: %v, %v", page, err)
+	}
+	var plan []string
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
+		if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off`); err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, `EXPLAIN SELECT FROM users u WHERE `+foundSQL, "smith", "")
+		plan, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []string{"users_by_name", "user_identities_by_name", "user_identities_by_external_id"} {
+		if !strings.Contains(strings.Join(plan, "\n"), index) {
+			t.Errorf("%s is of no use: %s", index, strings.Join(plan, "\n"))
+		}
 	}
 }
 

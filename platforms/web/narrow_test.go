@@ -65,7 +65,7 @@ func TestKeysForSomeTools(t *testing.T) {
 	t.Run("lists, search and the document have these tools alone", func(t *testing.T) {
 		var listed struct{ Tools []struct{ ToolID string } }
 		its := []string{"flux_one", "wallpaper"}
-		for _, path := range []string{"/api/tools", "/api/tools?q=keeps%20what%20nobody%20may%20know", "/api/tools?q=flux_two&limit=100"} {
+		for _, path := range []string{"/api/tools", "/api/tools?limit=100", "/api/tools?q=keeps%20what%20nobody%20may%20know", "/api/tools?q=flux_two&limit=100"} {
 			listed.Tools = nil
 			some.call("GET", path, "", &listed)
 			var ids []string
@@ -73,7 +73,7 @@ func TestKeysForSomeTools(t *testing.T) {
 				ids = append(ids, tool.ToolID)
 			}
 			slices.Sort(ids)
-			if path == "/api/tools" && !slices.Equal(ids, its) || slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(its, id) }) {
+			if !strings.Contains(path, "q=") && !slices.Equal(ids, its) || slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(its, id) }) {
 				t.Errorf("%s: %q", path, ids)
 			}
 		}

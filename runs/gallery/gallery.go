@@ -88,22 +88,59 @@ const newestFirst = ` ORDER BY g.run_id DESC, -g.n DESC`
 
 // List gives results, newest first, those of one run in the order of its outputs.
 func (g *Gallery) List(ctx context.Context, q Query) ([]Item, error) {
-	where, args := q.where()
-	args = append(args, min(max(q.Limit, 1), MaxLimit))
-	page := `SELECT g.run_id, g.n, g.account_id, g.tool_id, g.favorite, g.rating FROM gallery_items g WHERE ` + where + newestFirst + ` LIMIT $` + strconv.Itoa(len(args))
-	// The plan depends on how frequent the words are, so it is made anew each time.
-	rows, err := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
-		append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("list the gallery: %w", err)
-	}
-	items, err := pgx.CollectRows(rows, scanItem)
+	items, err := g.list(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("list the gallery: %w", err)
 	}
 	return items, nil
 }
 
+// lately is how many of the newest results are looked through for a text before the index of words is: it gives all results of the house that have
+// a word, or one that begins so, which is soon met where it is frequent.
+const lately = 5000
+
+// Conditions on the words of results. The longest words are rare and find, together with the owner; looking up the others would take longer than
+// to sift what is found.
+const (
+	hasWords   = `g.words @@ gallery_query($text)`
+	foundWords = `(g.words || array_to_tsvector(ARRAY[gallery_owner(g.account_id)])) @@ (gallery_sought($text, true) && quote_literal(gallery_owner($1::uuid))::tsquery)
+		AND (g.words @@ gallery_sought($text, false)) IS NOT FALSE`
+)
+
+func (g *Gallery) list(ctx context.Context, q Query) ([]Item, error) {
+	where, args := q.where()
+	limit := min(max(q.Limit, 1), MaxLimit)
+	newest := `SELECT g.run_id, g.n, g.account_id, g.tool_id, g.favorite, g.rating, g.words FROM gallery_items g WHERE ` + where + newestFirst + ` LIMIT `
+	if q.Text == "" {
+		return g.ask(ctx, newest+strconv.Itoa(limit), args)
+	}
+	args = append(args, store.Storable(q.Text))
+	with := func(condition string) string {
+		return strings.ReplaceAll(condition, "$text", "$"+strconv.Itoa(len(args))) + newestFirst + ` LIMIT ` + strconv.Itoa(limit)
+	}
+	items, err := g.ask(ctx, `SELECT * FROM (`+newest+strconv.Itoa(lately)+`) g WHERE `+with(hasWords), args)
+	if err != nil || len(items) == limit {
+		return items, err
+	}
+	var more bool
+	err = g.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM gallery_items g WHERE `+where+newestFirst+` OFFSET `+strconv.Itoa(lately)+`)`, args[:len(args)-1]...).Scan(&more)
+	if err != nil || !more {
+		return items, err
+	}
+	return g.ask(ctx, `SELECT * FROM gallery_items g WHERE `+where+` AND `+with(foundWords), args)
+}
+
+// ask gives the results that a statement chooses. Its plan depends on how much somebody has, so it is made anew each time.
+func (g *Gallery) ask(ctx context.Context, page string, args []any) ([]Item, error) {
+	rows, err := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
+		append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanItem)
+}
+
+// where says which results are meant, but for their words; the first argument is their owner.
 func (q Query) where() (string, []any) {
 	where, args := "g.account_id = $1", []any{q.AccountID}
 	add := func(condition string, value any) {
@@ -115,10 +152,6 @@ func (q Query) where() (string, []any) {
 	}
 	if q.ToolID != "" {
 		add("g.tool_id = $", store.Storable(q.ToolID))
-	}
-	if q.Text != "" {
-		// The longest words are rare and find; looking up the others would take longer than to sift what is found.
-		add("g.words @@ gallery_sought($, true) AND (g.words @@ gallery_sought($, false)) IS NOT FALSE", store.Storable(q.Text))
 	}
 	if !q.Day.IsZero() {
 		add("g.run_id >= $::uuid", store.FirstID(q.Day))

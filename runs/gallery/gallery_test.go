@@ -152,6 +152,51 @@ func TestList(t *testing.T) {
 	})
 }
 
+// What is older than the results that are looked through is found by an index of the owner's words.
+func TestSearchOfALongHistory(t *testing.T) {
+	t.Parallel()
+	w := newWall(t)
+	bob, eve := uuid.NewString(), uuid.NewString()
+	first := w.made(t, "paint", "a rare zeppelin over the sea", 1, picture)
+	second := w.made(t, "film", "zeppelins at night", 2, film)
+	filled := 0
+	fill := func(account, prompt string, n int) {
+		t.Helper()
+		w.exec(t, `WITH made AS (INSERT INTO runs (id, account_id, tool_id, tool_version, service, status, inputs, sources, shape, quote, promised, platform, deliverable, timeout_ms, created_at, ended_at, outputs, receipt)
+			SELECT ('0fff0000-0000-7000-8000-' || lpad(to_hex($4 + n), 12, '0'))::uuid, $1, 'paint', '1', 'test', 'succeeded', json_build_object('prompt', $2::text), '{}', 0, '{}', 0, 'web', false, 0, now(), now(), '[`+picture+`]', '{}'
+			FROM generate_series(1, $3::int) n RETURNING id, account_id, tool_id)
+			INSERT INTO gallery_items (run_id, n, account_id, tool_id, words) SELECT id, 0, account_id, tool_id, array_to_tsvector(gallery_words('paint ' || $2)) FROM made`, account, prompt, n, filled)
+		filled += n
+	}
+	fill(w.ann, "the sea", gallery.Lately)
+	fill(bob, "zeppelin", 10)
+	fill(eve, "zeppelin", 10)
+	for text, want := range map[string][]string{
+		"zeppelin": {second + ".0", first + ".0"}, "zepp sea": {first + ".0"}, "zeppelin rare a": {first + ".0"}, "night zeppelins": {second + ".0"}, "airship": nil, "zeppelin desert": nil, "&!": nil,
+	} {
+		w.expect(t, gallery.Query{Text: text}, want...)
+	}
+	w.expect(t, gallery.Query{Text: "zeppelin", ToolID: "film"}, second+".0")
+	if found := w.lists(t, gallery.Query{Text: "sea", Limit: 200}); len(found) != 200 {
+		t.Errorf("%d results with a frequent word", len(found))
+	}
+	if found := w.lists(t, gallery.Query{Text: "zeppelin", AccountID: bob}); len(found) != 10 {
+		t.Errorf("%d of somebody else's", len(found))
+	}
+	var plan []string
+	err := pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) (err error) {
+		if _, err := tx.Exec(t.Context(), `SET LOCAL enable_seqscan = off`); err != nil {
+			return err
+		}
+		rows, _ := tx.Query(t.Context(), `EXPLAIN SELECT FROM gallery_items g WHERE `+strings.ReplaceAll(gallery.FoundWords, "$text", "$2"), w.ann, "zeppelin")
+		plan, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil || !strings.Contains(strings.Join(plan, "\n"), "gallery_by_owner_and_words") {
+		t.Errorf("%v, the plan is %s", err, strings.Join(plan, "\n"))
+	}
+}
+
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,8 +80,12 @@ func (a *catalogueAPI) openapi(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Account) error {
-	if r.URL.Query().Has("q") {
+	q := r.URL.Query()
+	if q.Has("q") {
 		return a.search(w, r, who)
+	}
+	if q.Has("limit") || q.Has("after") {
+		return a.page(w, r, who)
 	}
 	drawn, audience := a.draw(), request.Audience(who)
 	draw, shared := drawn.tools[audience]
@@ -90,6 +95,31 @@ func (a *catalogueAPI) list(w http.ResponseWriter, r *http.Request, who users.Ac
 	list, err := draw()
 	if err == nil {
 		list.serve(w, r)
+	}
+	return err
+}
+
+// toolPage is a part of the list.
+type toolPage struct {
+	Tools []*registry.Tool `json:"tools"`
+	Next  string           `json:"next,omitempty"` // the id to go on after; empty: that was the end
+}
+
+// page gives the tools after an id, which may be gone by now.
+func (a *catalogueAPI) page(w http.ResponseWriter, r *http.Request, who users.Account) error {
+	limit, err := toolLimit(r, maxFound)
+	if err != nil {
+		return err
+	}
+	tools, after := a.cfg.Registry.Snapshot().Listed(request.Audience(who)), r.FormValue("after")
+	tools = tools[sort.Search(len(tools), func(i int) bool { return tools[i].ToolID > after }):]
+	page := toolPage{Tools: append([]*registry.Tool{}, tools[:min(limit, len(tools))]...)}
+	if len(tools) > limit {
+		page.Next = tools[limit-1].ToolID
+	}
+	body, err := encode(page)
+	if err == nil {
+		body.serve(w, r)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// maxFound is how many tools a search gives at most.
+// maxFound is how many tools a search, or a page of the list, gives at most.
 const maxFound = 100
 
 // foundTool is a tool with what speaks for it.
@@ -39,14 +39,20 @@ func (a *catalogueAPI) search(w http.ResponseWriter, r *http.Request, who users.
 	return nil
 }
 
+// toolLimit is how many tools are asked for.
+func toolLimit(r *http.Request, otherwise int) (int, error) {
+	limit, err := strconv.Atoi(cmp.Or(r.FormValue("limit"), strconv.Itoa(otherwise)))
+	if err != nil || limit < 1 || limit > maxFound {
+		return 0, registry.Errorf(registry.CodeInvalidInput, "limit must be a number from 1 to %d", maxFound)
+	}
+	return limit, nil
+}
+
 func searchOptions(r *http.Request) (catalog.SearchOptions, error) {
 	o := catalog.SearchOptions{Language: r.FormValue("language")}
-	limit, err := strconv.Atoi(cmp.Or(r.FormValue("limit"), "10"))
-	if err != nil || limit < 1 || limit > maxFound {
-		return o, registry.Errorf(registry.CodeInvalidInput, "limit must be a number from 1 to %d", maxFound)
-	}
-	o.Limit = limit
-	if r.Form.Has("has") {
+	var err error
+	o.Limit, err = toolLimit(r, 10)
+	if err == nil && r.Form.Has("has") {
 		o.Has, err = catalog.ParseKinds(strings.Join(r.Form["has"], ","))
 	}
 	return o, err

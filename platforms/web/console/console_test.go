@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -237,6 +238,38 @@ func TestCatalogue(t *testing.T) {
 			t.Error("a tool without findings is among those with")
 		}
 		operator.shows("/operator/tools/paint", "no note describes the workflow", "write a Note", "in use")
+	})
+	t.Run("of many tools a page shows a hundred, and of what changed with them fifty", func(t *testing.T) {
+		paint, _ := h.reg.Snapshot().ByID("paint")
+		upscale, _ := h.reg.Snapshot().ByID("upscale")
+		defer func() {
+			h.loader.Set(paint.Clone(), upscale.Clone())
+			h.reload()
+		}()
+		all := []registry.Tool{paint.Clone(), upscale.Clone()}
+		for i := range 120 {
+			all = append(all, registrytest.Tool(fmt.Sprintf("many%03d", i)))
+		}
+		h.loader.Set(all...)
+		h.reload()
+		row := func(id string) string { return `<code class="quiet">` + id + `</code>` }
+		first := operator.shows("/operator/tools", "122 tools", row("many000"), row("many099"), "/operator/tools?after=many099")
+		next := operator.shows("/operator/tools?after=many099", row("many100"), row("paint"), row("upscale"))
+		if strings.Contains(first, row("many100")) || strings.Contains(next, row("many099")) || strings.Contains(next, "Next tools") {
+			t.Error("the two pages do not share the tools between them")
+		}
+		found := operator.shows("/operator/tools?q=tool+many&state=active", "120 of 122 tools", "/operator/tools?after=many099&amp;q=tool&#43;many&amp;state=active")
+		if strings.Count(found, "<tr><td>") != 100 {
+			t.Errorf("%d rows", strings.Count(found, "<tr><td>"))
+		}
+		changes := operator.shows("/operator/changes", "many049", "and 70 others")
+		whole := regexp.MustCompile(`/operator/changes\?only=\d+`).FindString(changes)
+		if strings.Contains(changes, "many050") || whole == "" {
+			t.Fatalf("all tools that were added are in the list, or nowhere else: %q", whole)
+		}
+		if page := operator.shows(whole, "many000", "many119"); strings.Contains(page, "others") || strings.Contains(page, "upscale") {
+			t.Error("the page of one change has something else, or not all of it")
+		}
 	})
 	t.Run("a change of the catalogue is shown field by field, and the old version can be read", func(t *testing.T) {
 		old, _ := h.reg.Snapshot().ByID("paint")

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -20,7 +22,9 @@ import (
 type toolsView struct {
 	Query, State string
 	Rows         []toolRow
-	All, Ready   int
+	Found, All   int    // how many fit, on all pages; how many there are
+	Ready        int    // in menus
+	Next         string // address of the next page
 	Loaders      []catalog.LoaderStatus
 	Problems     registry.Problems
 }
@@ -53,11 +57,20 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request, who users.Accoun
 	v := toolsView{Query: strings.TrimSpace(r.URL.Query().Get("q")), State: r.URL.Query().Get("state"), All: snapshot.Len(),
 		Loaders: c.cfg.Registry.Status(), Problems: snapshot.Problems()}
 	v.Ready, _ = snapshot.Menu(registry.Everyone)
-	v.Rows = c.toolRows(v.Query, v.State)
+	rows := c.toolRows(v.Query, v.State)
+	v.Found = len(rows)
+	if after := r.URL.Query().Get("after"); after != "" { // a tool that may be gone by now
+		rows = rows[sort.Search(len(rows), func(i int) bool { return rows[i].ToolID > after }):]
+	}
+	if v.Rows = rows[:min(len(rows), toolsPage)]; len(rows) > toolsPage {
+		v.Next = Root + "tools?" + url.Values{"q": {v.Query}, "state": {v.State}, "after": {v.Rows[toolsPage-1].ToolID}}.Encode()
+	}
 	return c.show(w, r, who, "tools", view{Title: "Tools", Place: "tools", Data: v})
 }
 
-// toolRows are the tools that fit.
+const toolsPage = 100
+
+// toolRows are the tools that fit, ordered by id.
 func (c *Console) toolRows(query, state string) (rows []toolRow) {
 	findings := c.findings()
 	for t := range c.cfg.Registry.Snapshot().Each() {
@@ -70,6 +83,9 @@ func (c *Console) toolRows(query, state string) (rows []toolRow) {
 }
 
 func (t toolRow) matches(query string) bool {
+	if query == "" {
+		return true
+	}
 	text := strings.ToLower(strings.Join([]string{t.ToolID, t.DisplayName, t.CommandName, t.Service, t.Category}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
 		if !strings.Contains(text, word) {
@@ -154,6 +170,24 @@ func (c *Console) version(w http.ResponseWriter, r *http.Request, who users.Acco
 // changeView is one change of the catalogue.
 type changeView struct {
 	history.Change
+	More  int    // how many tools were left out
+	Whole string // the page with all of them
+}
+
+// changeTools is how many tools of each kind of change the list shows: the first start with a large catalogue changes all of them.
+const changeTools = 50
+
+// cut leaves out what is too much for a list.
+func (v *changeView) cut() {
+	d := &v.Diff
+	v.More = shorten(&d.Renamed) + shorten(&d.Added) + shorten(&d.Removed) + shorten(&d.Changed)
+	v.Whole = fmt.Sprintf("%schanges?only=%d", Root, v.ID)
+}
+
+func shorten[T any](list *[]T) (left int) {
+	most := min(len(*list), changeTools)
+	left, *list = len(*list)-most, (*list)[:most]
+	return left
 }
 
 // changeViews cuts changes down to one tool, or leaves them whole.
@@ -163,7 +197,7 @@ func changeViews(list []history.Change, toolID string) []changeView {
 		if toolID != "" {
 			change.Diff = only(change.Diff, toolID)
 		}
-		views[i] = changeView{change}
+		views[i] = changeView{Change: change}
 	}
 	return views
 }
@@ -187,11 +221,22 @@ const changesPage = 30
 
 func (c *Console) changes(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	list, err := c.cfg.Catalogue.Changes(r.Context(), history.ChangesQuery{Before: before, Limit: changesPage})
+	only, _ := strconv.ParseInt(r.URL.Query().Get("only"), 10, 64)
+	q := history.ChangesQuery{Before: before, Limit: changesPage}
+	if only > 0 {
+		q = history.ChangesQuery{Before: only + 1, Limit: 1}
+	}
+	list, err := c.cfg.Catalogue.Changes(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	v := changesView{Changes: changeViews(list, "")}
+	if only > 0 {
+		return c.show(w, r, who, "changes", view{Title: "Changes", Place: "changes", Data: v})
+	}
+	for i := range v.Changes {
+		v.Changes[i].cut()
+	}
 	if len(list) == changesPage {
 		v.Older = fmt.Sprintf("%schanges?before=%d", Root, list[len(list)-1].ID)
 	}

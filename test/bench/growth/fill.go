@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/users"
@@ -58,12 +61,14 @@ func (h *house) fill(ctx context.Context, o options, history int) error {
 	if err != nil {
 		return err
 	}
+	var parts [][]string
 	for from := 1; from <= history; from += chunk {
-		if err := h.exec(ctx, historySQL(columns, from, min(from+chunk-1, history), history, o)...); err != nil {
-			return err
-		}
+		parts = append(parts, historySQL(columns, from, min(from+chunk-1, history), history, o))
 	}
-	if err := h.exec(ctx, indexes...); err != nil {
+	if err := h.sideBySide(ctx, parts); err != nil {
+		return err
+	}
+	if err := h.sideBySide(ctx, indexes); err != nil {
 		return err
 	}
 	err = h.exec(ctx, `UPDATE ledger_accounts a SET balance = s.sum FROM (SELECT account_id, sum(amount) AS sum FROM ledger_entries GROUP BY 1) s WHERE s.account_id = a.id AND a.balance <> s.sum`,
@@ -72,6 +77,41 @@ func (h *house) fill(ctx context.Context, o options, history int) error {
 		return err
 	}
 	return h.meet(ctx, o)
+}
+
+// fast are settings of a server of our own while it is filled, and no longer: what a crash would lose then is thrown away anyhow.
+var fast = []string{"fsync = off", "full_page_writes = off", "max_wal_size = '16GB'", "checkpoint_timeout = '1h'", "autovacuum = off"}
+
+// hurry has a server be fast instead of durable; done has it be durable again, with all of it on disk.
+func hurry(ctx context.Context, dsn string) (done func() error, err error) {
+	set := func(statements ...string) error {
+		conn, err := pgx.Connect(ctx, dsn)
+		if err != nil {
+			return err
+		}
+		for _, s := range statements {
+			if _, failed := conn.Exec(ctx, s, pgx.QueryExecModeSimpleProtocol); failed != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", s, failed))
+			}
+		}
+		return errors.Join(err, conn.Close(ctx))
+	}
+	var statements []string
+	for _, s := range fast {
+		statements = append(statements, `ALTER SYSTEM SET `+s)
+	}
+	const follow = `SELECT pg_reload_conf()`
+	return func() error { return set(`ALTER SYSTEM RESET ALL`, follow, `CHECKPOINT`) }, set(append(statements, follow)...)
+}
+
+// sideBySide executes lists of statements, as many at once as there are processors.
+func (h *house) sideBySide(ctx context.Context, lists [][]string) error {
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
+	for _, list := range lists {
+		all.Go(func() error { return h.exec(ctx, list...) })
+	}
+	return all.Wait()
 }
 
 // meet chooses the people who are measured.
@@ -89,13 +129,14 @@ func (h *house) filled(ctx context.Context) (yes bool, err error) {
 
 // dropIndexes drops the indexes of what the history is made of, but those that hold a rule, and gives the statements that make them again:
 // made at once at the end they take less.
-func (h *house) dropIndexes(ctx context.Context) ([]string, error) {
+func (h *house) dropIndexes(ctx context.Context) ([][]string, error) {
 	rows, _ := h.pool.Query(ctx, `SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
 		WHERE indrelid IN ('runs'::regclass, 'ledger_transfers'::regclass, 'gallery_items'::regclass) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)`)
 	var name, made string
-	var drop, again []string
+	var drop []string
+	var again [][]string
 	_, err := pgx.ForEachRow(rows, []any{&name, &made}, func() error {
-		drop, again = append(drop, `DROP INDEX `+name), append(again, made)
+		drop, again = append(drop, `DROP INDEX `+name), append(again, []string{made})
 		return nil
 	})
 	if err != nil {
@@ -127,7 +168,8 @@ func (h *house) sample(ctx context.Context, account string) (string, error) {
 // exec executes statements by the simple protocol, with commits that may be lost: nothing of this is kept.
 func (h *house) exec(ctx context.Context, statements ...string) error {
 	return h.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		for _, s := range append([]string{`SET synchronous_commit = off`, `SET work_mem = '64MB'`, `SET session_replication_role = replica`}, statements...) {
+		for _, s := range append([]string{`SET synchronous_commit = off`, `SET work_mem = '64MB'`, `SET maintenance_work_mem = '1GB'`,
+			`SET max_parallel_maintenance_workers = 0`, `SET session_replication_role = replica`}, statements...) {
 			if _, err := c.Exec(ctx, s, pgx.QueryExecModeSimpleProtocol); err != nil {
 				return fmt.Errorf("%.80q: %w", s, err)
 			}
@@ -193,22 +235,22 @@ func historySQL(columns map[string]string, from, to, history int, o options) []s
 		names, values = append(names, name), append(values, value)
 	}
 	return []string{
-		`DROP TABLE IF EXISTS growth.part`,
-		fmt.Sprintf(`CREATE UNLOGGED TABLE growth.part AS
+		`DROP TABLE IF EXISTS part`,
+		fmt.Sprintf(`CREATE TEMPORARY TABLE part AS
 			SELECT c.n, c.at, c.prompt, p.id AS owner, p.wallet, p.hold, t.tool_id, t.version,
 				(lpad(to_hex((extract(epoch FROM c.at) * 1000)::bigint), 12, '0') || '7' || substr(md5(c.n::text), 1, 3) || '8' || substr(md5(c.n::text), 4, 15))::uuid AS id
-			FROM (SELECT n, now() - interval '1 day' - interval '365 days' * (1 - n / %[3]d.0) AS at, floor(%[4]d * random() ^ 3)::int AS rank, floor(%[5]d * random() ^ 3)::int AS tool,
-				(SELECT string_agg('word' || floor(1000 * random() ^ 2), ' ') FROM generate_series(n, n + 3)) AS prompt FROM generate_series(%[1]d, %[2]d) n OFFSET 0) c
+			FROM (SELECT n, now() - interval '1 day' - interval '365 days' * (1 - n / %[3]d.0) AS at, floor(%[4]d * random() ^ 3)::int AS rank, floor(%[5]d * random() ^ 3)::int AS tool, concat_ws(' '`+strings.Repeat(`, 'word' || floor(1000 * random() ^ 2)`, 4)+`) AS prompt
+				FROM generate_series(%[1]d, %[2]d) n OFFSET 0) c
 			JOIN growth.people p ON p.rank = c.rank JOIN growth.tools t ON t.rank = c.tool`, from, to, history, o.people, o.tools),
-		`INSERT INTO runs (` + strings.Join(names, ", ") + `) SELECT ` + strings.Join(values, ", ") + ` FROM growth.part c, growth.run r ORDER BY c.n`,
+		`INSERT INTO runs (` + strings.Join(names, ", ") + `) SELECT ` + strings.Join(values, ", ") + ` FROM part c, growth.run r ORDER BY c.n`,
 		`INSERT INTO ledger_transfers (key, kind, owner, run_id, amount, note, created_at, accounts, amounts)
 			SELECT replace(t.key, t.run_id::text, c.id::text), t.kind, c.owner, c.id, t.amount, t.note, c.at, array_replace(array_replace(t.accounts, f.wallet, c.wallet), f.hold, c.hold), t.amounts
-			FROM growth.part c, growth.transfers t, growth.people f WHERE f.rank = 0 AND NOT ` + failed + ` ORDER BY c.n, t.id`,
+			FROM part c, growth.transfers t, growth.people f WHERE f.rank = 0 AND NOT ` + failed + ` ORDER BY c.n, t.id`,
 		// A part of each piece as the program does it, and the rest, which has to be the same, without a call for each run.
-		`SELECT count(gallery_add(r)) FROM growth.part c JOIN runs r ON r.id = c.id WHERE r.outputs IS NOT NULL AND c.n % 100 = 0`,
+		`SELECT count(gallery_add(r)) FROM part c JOIN runs r ON r.id = c.id WHERE r.outputs IS NOT NULL AND c.n % 100 = 0`,
 		`INSERT INTO gallery_items (run_id, n, account_id, tool_id, words)
-			SELECT c.id, 0, c.owner, c.tool_id, array_to_tsvector(string_to_array(c.tool_id || ' ' || c.prompt, ' ')) FROM growth.part c WHERE NOT ` + failed + ` AND c.n % 100 <> 0 ORDER BY c.n`,
-		`SELECT 1 / (bool_and(g.words = array_to_tsvector(string_to_array(c.tool_id || ' ' || c.prompt, ' '))))::int FROM growth.part c JOIN gallery_items g ON g.run_id = c.id WHERE c.n % 100 = 0`,
+			SELECT c.id, 0, c.owner, c.tool_id, array_to_tsvector(string_to_array(c.tool_id || ' ' || c.prompt, ' ')) FROM part c WHERE NOT ` + failed + ` AND c.n % 100 <> 0 ORDER BY c.n`,
+		`SELECT 1 / (bool_and(g.words = array_to_tsvector(string_to_array(c.tool_id || ' ' || c.prompt, ' '))))::int FROM part c JOIN gallery_items g ON g.run_id = c.id WHERE c.n % 100 = 0`,
 	}
 }
 

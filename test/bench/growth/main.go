@@ -3,8 +3,8 @@
 //
 //	go run ./test/bench/growth [-history 1000000] [-short 10000] [-people 100000] [-tools 10000] [-clients 16] [-rounds 5] [-seconds 4] [-plans]
 //
-// It is called from the project's root. It starts a Postgres of its own in a temporary folder (-dir), with its usual durability, and
-// needs about 5 GB there for a million runs. What counts of runs is the ratio of processor times, of the rest the median.
+// It is called from the project's root. It starts a Postgres of its own in a temporary folder (-dir), with its usual durability once
+// it is filled, and needs about 5 GB there for a million runs. What counts of runs is the ratio of processor times, of the rest the median.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	dsn := o.server
+	dsn, filled := o.server, func() error { return nil }
 	if dsn == "" {
 		server, err := postgres.Start(ctx, postgres.Config{Dir: filepath.Join(dir, "postgres"), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -69,6 +69,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		}
 		defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
 		dsn = server.DSN()
+		if filled, err = hurry(ctx, dsn); err != nil {
+			return err
+		}
 	}
 	short, err := newHouse(ctx, dsn, "short", o, o.short, out)
 	if err != nil {
@@ -80,6 +83,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer long.close()
+	if err := filled(); err != nil {
+		return err
+	}
 	if o.rounds > 0 {
 		if err := compareRuns(ctx, out, o, short, long); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/gallery"
+	"github.com/signalbox/signalbox/test/bench/meter"
 	"github.com/signalbox/signalbox/test/bench/program"
 )
 
@@ -207,11 +208,11 @@ func (h *house) explain(ctx context.Context, out io.Writer, r read) error {
 // pages are what measurePages opens, as the person with most runs, and those of the console as the operator.
 var pages = []string{
 	"/", "/?q=poster", "/history", "/history?tool=" + toolID(7), "/history?tool=" + toolID(9999), "/history?status=failed", "/history?q=nowhere", "/history?q=word999",
-	"/gallery", "/gallery?q=word1", "/gallery?q=word999", "/gallery?q=word12+word777", "/gallery?tool=" + toolID(7), "/account", "/tool/many00000", "/prices",
+	"/gallery", "/gallery?q=word1", "/gallery?q=word999", "/gallery?q=word12+word777", "/gallery?tool=" + toolID(7), "/account", "/tool/many00000", "/prices", "/api/tools", "/api/tools?q=poster",
 	"/operator/", "/operator/runs", "/operator/runs?state=failed", "/operator/runs?state=timed_out", "/operator/runs?state=queued", "/operator/runs?state=undelivered",
 	"/operator/runs?q=nowhere", "/operator/runs?q=word1", "/operator/runs?q=word999", "/operator/runs?platform=" + service, "/operator/runs?platform=telegram", "/operator/runs?tool=" + toolID(9000),
 	"/operator/errors", "/operator/errors?span=30d", "/operator/plots?span=1h", "/operator/plots?span=24h", "/operator/plots?span=7d", "/operator/plots?span=30d", "/operator/plots?span=90d",
-	"/operator/people", "/operator/people?q=person+77", "/operator/tools", "/operator/ledger", "/operator/changes", "/operator/access", "/operator/audit",
+	"/operator/people", "/operator/people?q=person+77", "/operator/people?q=person+77123", "/operator/people?q=nobody", "/operator/tools", "/operator/tools?q=999", "/operator/ledger", "/operator/changes", "/operator/access", "/operator/audit",
 }
 
 // measurePages starts the program on the house's database, with as many workflows as there are tools, and measures its pages for the
@@ -223,7 +224,7 @@ func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Stop()) }()
-	fmt.Fprintf(out, "\nthe program with %d workflows and the long history was ready after %v\n%-42s %10s %10s\n", o.tools, time.Since(began).Round(100*time.Millisecond), "page, for the busiest", "median", "p95")
+	fmt.Fprintf(out, "\nthe program with %d workflows and the long history was ready after %v\n%-42s %10s %10s %10s\n", o.tools, time.Since(began).Round(100*time.Millisecond), "page, for the busiest", "median", "p95", "processor")
 	if err := p.BooksChecked(ctx); err != nil {
 		return err
 	}
@@ -232,18 +233,29 @@ func measurePages(ctx context.Context, out io.Writer, o options, dir string, h *
 		return err
 	}
 	for _, path := range pages {
-		size, cookie := 0, secret
+		size, n, cookie := 0, 0, secret
 		if strings.HasPrefix(path, "/operator/") {
 			cookie = ""
 		}
+		before, err := meter.ServerCPU(ctx, h.pool)
+		if err != nil {
+			return err
+		}
+		before += meter.ProcessCPU(p.PID())
 		took, most, err := spread(func() (err error) {
+			n++
 			size, err = get(ctx, "http://"+p.Address+path, cookie)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%-42s %10s %10s %9d bytes\n", path, ms(took), ms(most), size)
+		after, err := meter.ServerCPU(ctx, h.pool)
+		if err != nil {
+			return err
+		}
+		cpu := (after + meter.ProcessCPU(p.PID()) - before) / time.Duration(n)
+		fmt.Fprintf(out, "%-42s %10s %10s %10s %9d bytes\n", path, ms(took), ms(most), ms(cpu), size)
 	}
 	return nil
 }
