@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,6 +198,9 @@ func (f *field) settle(d *definer) {
 	if f.Type != registry.TypeString {
 		f.Multiline = false
 	}
+	if !f.Seed {
+		f.Min, f.Max = meant(f.Min), meant(f.Max)
+	}
 	if f.Min != "" && f.Max != "" && floatOf(f.Min) > floatOf(f.Max) {
 		f.Min, f.Max = f.Max, f.Min
 	}
@@ -354,6 +358,14 @@ func (f *field) numbersFrom(s *graph.InputSpec) {
 	if f.Integer && floatOf(s.Step) > 1 {
 		f.Step = s.Step
 	}
+}
+
+// meant drops bounds that only say how many bits a number has.
+func meant(bound json.Number) json.Number {
+	if math.Abs(floatOf(bound)) > 1<<31 {
+		return ""
+	}
+	return bound
 }
 
 func isSeedName(name string) bool {

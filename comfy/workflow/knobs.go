@@ -84,7 +84,7 @@ func (h heuristic) guessKnobs(explicit bool) {
 			if count[k.name]++; count[k.name] > 2 || explicit && h.d.byName[k.name] != nil {
 				continue
 			}
-			if f := h.addKnob(k, p, explicit || count[k.name] > 1); f != nil {
+			if f := h.addKnob(k, p, n.SpecOf(in.Name), explicit || count[k.name] > 1); f != nil {
 				found[key] = f
 			}
 		}
@@ -121,9 +121,13 @@ func (h heuristic) knobPlace(n *graph.FlatNode, input string) (graph.FoundWidget
 	return graph.FoundWidget{}, false
 }
 
-// addKnob adds the field, unless it would be a text without choices: model names nobody can know.
-func (h heuristic) addKnob(k knob, p graph.FoundWidget, advanced bool) *field {
+// addKnob adds the field, unless it would be a text without choices: model names nobody can know. A number that a primitive
+// holds has the bounds of the widget that it is for.
+func (h heuristic) addKnob(k knob, p graph.FoundWidget, use *graph.InputSpec, advanced bool) *field {
 	f := h.d.fieldOf(k.name, p, sourceGuess)
+	if use != nil && (use.Min != "" || use.Max != "") {
+		f.numbersFrom(use)
+	}
 	if f.Type == registry.TypeString && len(f.Choices) < 2 || f.Type.IsMedia() {
 		return nil
 	}
