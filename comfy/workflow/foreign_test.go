@@ -122,3 +122,36 @@ func TestUndeclaredResults(t *testing.T) {
 		t.Errorf("outputs %v, want the known one alone", out)
 	}
 }
+
+// Values that an old file does not name are named where the pack is well known.
+func TestKnownPacks(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "hyvid_embeds", "HYVIDEMBEDS").Link(2, "2", 0, "3", "images", "IMAGE")
+	b.Node("1", "HyVideoTextEncode", `["a bear", "bad quality", "video"]`, "").Node("2", "HyVideoSampler", `[512, 320, 85, 30, 6, 9, 1, "fixed", true, 1]`, "").Node("3", "VHS_VideoCombine", `{"frame_rate": 24}`, "")
+	d := define(t, b.String(), nil)
+	checkTool(t, d)
+	wantTargets(t, d, map[string]string{"prompt": "1.prompt", "negative_prompt": "1.negative_prompt", "seed": "2.seed", "length": "2.num_frames", "steps": "2.steps"})
+}
+
+// A loader that nobody declared is known by its name and the file that it holds.
+func TestUndeclaredLoader(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ class, widget, value, want string }{
+		{"AILab_LoadImage", "image", `"dog.webp"`, "image"}, {"Pack LoadVideoFile", "video", `"clip.mp4"`, "video"}, {"My_LoadAudio", "audio", `"a song.mp3"`, "audio"},
+		{"easy loadImageBase64", "base64_data", `"/9j/4AAQ"`, "image"}, {"LoadImageFromURL", "url", `"https://a.example/b.png"`, ""}, {"LoadImagesFromDir", "image", `"some folder"`, ""}, {"LoadVideoModel", "model", `"a.mp4"`, ""},
+	} {
+		t.Run(c.class, func(t *testing.T) {
+			t.Parallel()
+			b := new(graphtest.Graph)
+			b.Link(1, "1", 0, "3", "images", "IMAGE")
+			b.Node("1", c.class, "["+c.value+"]", `"inputs": [{"name": "`+c.widget+`", "type": "COMBO", "widget": {"name": "`+c.widget+`"}}],`).Node("3", "SaveImage", `["x"]`, "")
+			d := define(t, b.String(), nil)
+			checkTool(t, d)
+			f, ok := d.Tool.InputSchema.Get(c.want)
+			if ok != (c.want != "") || ok && (string(f.Type) != c.want || !f.Required) {
+				t.Errorf("inputs %v, want %q", summary(d), c.want)
+			}
+		})
+	}
+}

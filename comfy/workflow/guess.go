@@ -455,7 +455,7 @@ func loaderInputs(n *graph.FlatNode) []string {
 	if strings.HasPrefix(n.Class, graph.DeployPrefix) {
 		return nil
 	}
-	if in := loaderInput(n.Class); in != "" {
+	if in := loaderOf(n).input; in != "" {
 		return []string{in}
 	}
 	var out []string
