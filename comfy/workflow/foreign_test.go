@@ -155,3 +155,27 @@ func TestUndeclaredLoader(t *testing.T) {
 		})
 	}
 }
+
+// The first of two sizes and step counts is that of the sampler that runs first, in whatever order the file has them.
+func TestKnobsInRunningOrder(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "4", 0, "5", "latent_image", "LATENT").Link(2, "5", 0, "8", "samples", "LATENT").Link(3, "8", 0, "9", "latent_image", "LATENT").Link(4, "9", 0, "7", "images", "IMAGE")
+	b.Node("9", "KSampler", `[7, "randomize", 12, 5, "heun", "normal", 0.5]`, "").Node("8", "LatentUpscale", `["bilinear", 1280, 960, "disabled"]`, "")
+	b.Node("5", "KSampler", `[7, "randomize", 30, 7.5, "heun", "normal", 1]`, "").Node("4", "EmptyLatentImage", `[640, 480, 1]`, "").Node("7", "SaveImage", `["x"]`, "")
+	wantTargets(t, define(t, b.String(), graphtest.ObjectInfo(t)), map[string]string{"width": "4.width", "width2": "8.width", "steps": "5.steps", "steps2": "9.steps", "denoise": "5.denoise"})
+}
+
+// A tool that makes a film of an empty latent has no picture of its own to vary.
+func TestNoPictureOfAFilm(t *testing.T) {
+	t.Parallel()
+	for _, saver := range []string{"VHS_VideoCombine", "SaveAnimatedWEBP"} {
+		b := painting()
+		b.Nodes = b.Nodes[:6]
+		b.Node("7", saver, `{}`, "")
+		d := define(t, b.String(), graphtest.ObjectInfo(t))
+		if _, ok := d.Tool.InputSchema.Get(ownPicture); ok || d.Tool.Category != "text-to-video" {
+			t.Errorf("%s: category %q, inputs %v", saver, d.Tool.Category, summary(d))
+		}
+	}
+}

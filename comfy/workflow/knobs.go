@@ -62,8 +62,8 @@ func knownName(widget string) string {
 func (h heuristic) guessKnobs(explicit bool) {
 	found := map[string]*field{}
 	count := map[string]int{}
-	for _, n := range h.d.f.Nodes {
-		if !h.d.reached[n.ID] || n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
+	for _, n := range h.inOrder() {
+		if n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
 			continue
 		}
 		for _, in := range n.Inputs {
@@ -89,6 +89,29 @@ func (h heuristic) guessKnobs(explicit bool) {
 			}
 		}
 	}
+}
+
+// inOrder gives the nodes that results depend on as they run, each after what it takes, and else as the file has them.
+func (h heuristic) inOrder() []*graph.FlatNode {
+	var order []*graph.FlatNode
+	seen := map[string]bool{}
+	var visit func(*graph.FlatNode)
+	visit = func(n *graph.FlatNode) {
+		if n == nil || seen[n.ID] || !h.d.reached[n.ID] {
+			return
+		}
+		seen[n.ID] = true
+		for _, in := range n.Inputs {
+			if r, ok := in.Value.(graph.Ref); ok {
+				visit(h.d.f.ByID[r.Node])
+			}
+		}
+		order = append(order, n)
+	}
+	for _, n := range h.d.f.Nodes {
+		visit(n)
+	}
+	return order
 }
 
 // sizeMatters tells the width of the picture to be from that of a crop or, where a sampler paints, of a picture
