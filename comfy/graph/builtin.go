@@ -9,8 +9,6 @@ import (
 // core classes for use without a server. It is never modified.
 var builtins = parseBuiltins()
 
-func builtinClass(name string) *ClassInfo { return builtins[name] }
-
 // builtinWidgets lists class: widget widget ..., in the order of their values. A widget is name=type, the
 // type one of I(nt), F(loat), S(tring), M(ultiline string), B(oolean), C(ombo) or a bare upper-case socket
 // type; an upload combo is U and the kind.

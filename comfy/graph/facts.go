@@ -1,7 +1,9 @@
 package graph
 
 import (
-	"sort"
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -190,12 +192,7 @@ func (g *Graph) notes(subgraph string) []Note {
 			nodes = append(nodes, n)
 		}
 	}
-	sort.SliceStable(nodes, func(i, j int) bool {
-		if nodes[i].Y != nodes[j].Y {
-			return nodes[i].Y < nodes[j].Y
-		}
-		return nodes[i].X < nodes[j].X
-	})
+	slices.SortStableFunc(nodes, func(a, b *Node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
 	notes := make([]Note, 0, len(nodes))
 	for _, n := range nodes {
 		notes = append(notes, Note{ID: n.ID, Type: n.Type, Title: n.Title, Mode: n.Mode, Text: n.noteText(), Subgraph: subgraph})
@@ -204,10 +201,5 @@ func (g *Graph) notes(subgraph string) []Note {
 }
 
 func sorted(set map[string]bool) []string {
-	out := make([]string, 0, len(set))
-	for s := range set {
-		out = append(out, s)
-	}
-	sort.Strings(out)
-	return out
+	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }

@@ -117,7 +117,7 @@ func (f *Flat) class(name string) *ClassInfo {
 	if c, ok := f.info.Class(name); ok {
 		return c
 	}
-	return builtinClass(name)
+	return builtins[name]
 }
 
 // oldClasses are classes that live on under another name, with their inputs that were renamed. Those that live on as

@@ -69,6 +69,17 @@ func (n *FlatNode) HasLink() bool {
 	return false
 }
 
+// OutputName is what an output is called, by the declaration or else the file, or empty.
+func (n *FlatNode) OutputName(slot int) string {
+	switch {
+	case n.Spec != nil && slot < len(n.Spec.OutputNames):
+		return n.Spec.OutputNames[slot]
+	case n.Node != nil && slot < len(n.Node.Outputs):
+		return n.Node.Outputs[slot].Name
+	}
+	return ""
+}
+
 // IsResult says whether the node gives a result of the workflow.
 func (n *FlatNode) IsResult() bool {
 	return n.Spec != nil && n.Spec.OutputNode || OutputKind(n.Class) != ""
@@ -92,23 +103,44 @@ func (n *FlatNode) ResultKind() string {
 			return c.kind
 		}
 	}
-	if n.Spec != nil {
-		for _, s := range n.Spec.Inputs {
-			switch s.Type {
-			case "IMAGE", "MASK":
-				return KindImage
-			case "VIDEO":
-				return KindVideo
-			case "AUDIO":
-				return KindAudio
-			case "STRING":
-				if s.ForceInput {
-					return KindText
-				}
-			}
+	for _, typ := range n.resultTypes() {
+		switch {
+		case typ == "IMAGE" || typ == "MASK":
+			return KindImage
+		case typ == "VIDEO":
+			return KindVideo
+		case typ == "AUDIO":
+			return KindAudio
+		case typ == "STRING":
+			return KindText
+		case strings.Contains(typ, "MESH"):
+			return Kind3D
 		}
 	}
 	return KindFile
+}
+
+// resultTypes are the types of what the node takes and may show, and where nobody declared it of what is linked to it and
+// what it gives.
+func (n *FlatNode) resultTypes() (types []string) {
+	switch {
+	case n.Spec != nil:
+		for _, s := range n.Spec.Inputs {
+			if !s.Widget || s.ForceInput {
+				types = append(types, s.Type)
+			}
+		}
+	case n.Node != nil:
+		for _, s := range n.Node.Inputs {
+			if s.Link != "" {
+				types = append(types, s.Type)
+			}
+		}
+		for _, s := range n.Node.Outputs {
+			types = append(types, s.Type)
+		}
+	}
+	return types
 }
 
 // AuthorTitle is the title the author gave the node, or "".

@@ -39,7 +39,10 @@ func (n *FlatNode) readPack(values []any) bool {
 	}
 	for _, c := range packs[n.Class] {
 		r := widgetReader{values: values, lax: true}
-		if r.read(c.Inputs, ""); r.exact() && fits(c.Inputs, r.out) {
+		if r.read(c.Inputs, ""); r.next == len(values)-1 && (values[r.next] == KindImage || values[r.next] == KindVideo) {
+			r.next++ // the button of an upload
+		}
+		if r.exact() && fits(c.Inputs, r.out) {
 			n.Inputs, n.control = r.out, r.control
 			return true
 		}

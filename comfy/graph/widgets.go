@@ -35,7 +35,7 @@ func (f *Flat) readWidgets(n *FlatNode) {
 
 // Builtin says whether the declaration is this package's own: names without defaults, perhaps of another
 // version than the file's.
-func (n *FlatNode) Builtin() bool { return n.Spec != nil && n.Spec == builtinClass(n.Class) }
+func (n *FlatNode) Builtin() bool { return n.Spec != nil && n.Spec == builtins[n.Class] }
 
 // readListed maps a value list by the sockets of a newer file, which name every widget of the node's own version.
 func (n *FlatNode) readListed(values []any) bool {

@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,6 +198,9 @@ func (f *field) settle(d *definer) {
 	if f.Type != registry.TypeString {
 		f.Multiline = false
 	}
+	if !f.Seed {
+		f.Min, f.Max = meant(f.Min), meant(f.Max)
+	}
 	if f.Min != "" && f.Max != "" && floatOf(f.Min) > floatOf(f.Max) {
 		f.Min, f.Max = f.Max, f.Min
 	}
@@ -285,7 +289,7 @@ func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.Node.ID, Input: p.Input}}}
 	if kind := mediaKind(p.Node, p.Input, s); kind != "" {
 		f.Type, f.Required = kind, true
-		f.targets[0].Mode = loaderMode(p.Node.Class)
+		f.targets[0].Mode = loaders[p.Node.Class].mode
 		f.Mask = d.maskOf(p.Node)
 		return f
 	}
@@ -356,6 +360,14 @@ func (f *field) numbersFrom(s *graph.InputSpec) {
 	}
 }
 
+// meant drops bounds that only say how many bits a number has.
+func meant(bound json.Number) json.Number {
+	if math.Abs(floatOf(bound)) > 1<<31 {
+		return ""
+	}
+	return bound
+}
+
 func isSeedName(name string) bool {
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	return name == "seed" || name == "noise_seed" || strings.HasSuffix(name, "_seed") || name == "rand_seed"
@@ -369,18 +381,8 @@ func mediaKind(n *graph.FlatNode, input string, s *graph.InputSpec) registry.Inp
 	case s != nil && s.Upload != "":
 		return registry.InputType(s.Upload)
 	}
-	if input != loaderInput(n.Class) {
-		return ""
-	}
-	switch graph.InputKind(n.Class) {
-	case graph.KindImage, "mask":
-		return registry.TypeImage
-	case graph.KindVideo:
-		return registry.TypeVideo
-	case graph.KindAudio:
-		return registry.TypeAudio
-	case graph.Kind3D:
-		return registry.TypeFile
+	if l := loaderOf(n); input == l.input {
+		return l.kind
 	}
 	return ""
 }
@@ -400,37 +402,6 @@ func (d *definer) maskOf(n *graph.FlatNode) registry.MaskKind {
 		return registry.MaskWhite
 	}
 	return ""
-}
-
-// loaderInput is the widget of a loader class that names its file.
-func loaderInput(class string) string {
-	switch class {
-	case "LoadImage", "LoadImageMask", "LoadImageOutput", "ETN_LoadImageBase64":
-		return "image"
-	case "ETN_LoadMaskBase64":
-		return "mask"
-	case "LoadVideo":
-		return "file"
-	case "LoadAudio", "VHS_LoadAudioUpload":
-		return "audio"
-	case "VHS_LoadVideo", "VHS_LoadVideoPath", "VHS_LoadVideoFFmpeg":
-		return "video"
-	case "VHS_LoadAudio":
-		return "audio_file"
-	case "Load3D", "Load3DAnimation":
-		return "model_file"
-	}
-	return ""
-}
-
-func loaderMode(class string) Mode {
-	switch class {
-	case "VHS_LoadVideoPath", "VHS_LoadAudio":
-		return ModePath
-	case "ETN_LoadImageBase64", "ETN_LoadMaskBase64":
-		return ModeReplaceLoader
-	}
-	return ModeValue
 }
 
 func textOf(v any) string { s, _ := v.(string); return s }

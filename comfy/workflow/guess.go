@@ -137,8 +137,11 @@ func (t *tracer) up(r graph.Ref, negative bool, depth int) {
 	}
 	t.texts(n, negative)
 	pos, neg := pairLinks(n, "positive"), pairLinks(n, "negative")
-	if len(pos) > 0 && len(neg) > 0 && (negative || r.Slot == 1) {
-		pos = neg
+	if len(pos) > 0 && len(neg) > 0 {
+		// A sampler for edits takes what to avoid twice, once as its second condition.
+		if negative = negative || strings.HasPrefix(strings.ToLower(n.OutputName(r.Slot)), "neg"); negative {
+			pos = neg
+		}
 	}
 	for _, next := range pos {
 		t.up(next, negative, depth+1)
@@ -262,7 +265,8 @@ func (h heuristic) guessTexts(positive, negative []graph.FoundWidget, chosen boo
 	}
 	groups, free := groupTexts(positive), false
 	if len(groups) == 0 && len(negative) == 0 {
-		groups, free = groupTexts(h.freeTexts()), true
+		positive, negative = h.freeTexts()
+		groups, free = groupTexts(positive), true
 	}
 	groups = h.onlyShown(groups)
 	first := true
@@ -387,26 +391,30 @@ func textName(p graph.FoundWidget) string {
 	return "prompt"
 }
 
-// freeTexts finds texts to type where no sampler leads to any: speech, language models, paid services.
-func (h heuristic) freeTexts() []graph.FoundWidget {
-	var out []graph.FoundWidget
+// freeTexts finds texts to type, and what to avoid, where no sampler leads to any: speech, language models, paid services.
+func (h heuristic) freeTexts() (positive, negative []graph.FoundWidget) {
 	for _, n := range h.d.f.Nodes {
 		if !h.d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
 			continue
 		}
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
-			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, graph.DeployPrefix) || strings.Contains(in.Name, "system") || strings.Contains(in.Name, "negative") {
+			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, graph.DeployPrefix) || strings.Contains(in.Name, "system") {
 				continue
 			}
 			s := n.SpecOf(in.Name)
 			known := promptWords[in.Name] && in.Name != "value" && in.Name != "string" && in.Name != "style" || otherTexts[in.Name]
 			if s != nil && s.Type == "STRING" && (s.Multiline || known) || s == nil && known && !looksLikeFile(text) || textPrimitive(n, in.Name) {
-				out = append(out, graph.FoundWidget{Node: n, Input: in.Name, Value: text})
+				p := graph.FoundWidget{Node: n, Input: in.Name, Value: text}
+				if strings.Contains(in.Name, "negative") {
+					negative = append(negative, p)
+				} else {
+					positive = append(positive, p)
+				}
 			}
 		}
 	}
-	return out
+	return positive, negative
 }
 
 func apiNode(n *graph.FlatNode) bool { return n.Spec != nil && n.Spec.APINode }
@@ -447,7 +455,7 @@ func loaderInputs(n *graph.FlatNode) []string {
 	if strings.HasPrefix(n.Class, graph.DeployPrefix) {
 		return nil
 	}
-	if in := loaderInput(n.Class); in != "" {
+	if in := loaderOf(n).input; in != "" {
 		return []string{in}
 	}
 	var out []string

@@ -62,8 +62,8 @@ func knownName(widget string) string {
 func (h heuristic) guessKnobs(explicit bool) {
 	found := map[string]*field{}
 	count := map[string]int{}
-	for _, n := range h.d.f.Nodes {
-		if !h.d.reached[n.ID] || n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
+	for _, n := range h.inOrder() {
+		if n.IsResult() && !apiNode(n) || strings.HasPrefix(n.Class, graph.DeployPrefix) {
 			continue
 		}
 		for _, in := range n.Inputs {
@@ -84,11 +84,34 @@ func (h heuristic) guessKnobs(explicit bool) {
 			if count[k.name]++; count[k.name] > 2 || explicit && h.d.byName[k.name] != nil {
 				continue
 			}
-			if f := h.addKnob(k, p, explicit || count[k.name] > 1); f != nil {
+			if f := h.addKnob(k, p, n.SpecOf(in.Name), explicit || count[k.name] > 1); f != nil {
 				found[key] = f
 			}
 		}
 	}
+}
+
+// inOrder gives the nodes that results depend on as they run, each after what it takes, and else as the file has them.
+func (h heuristic) inOrder() []*graph.FlatNode {
+	var order []*graph.FlatNode
+	seen := map[string]bool{}
+	var visit func(*graph.FlatNode)
+	visit = func(n *graph.FlatNode) {
+		if n == nil || seen[n.ID] || !h.d.reached[n.ID] {
+			return
+		}
+		seen[n.ID] = true
+		for _, in := range n.Inputs {
+			if r, ok := in.Value.(graph.Ref); ok {
+				visit(h.d.f.ByID[r.Node])
+			}
+		}
+		order = append(order, n)
+	}
+	for _, n := range h.d.f.Nodes {
+		visit(n)
+	}
+	return order
 }
 
 // sizeMatters tells the width of the picture to be from that of a crop or, where a sampler paints, of a picture
@@ -121,9 +144,13 @@ func (h heuristic) knobPlace(n *graph.FlatNode, input string) (graph.FoundWidget
 	return graph.FoundWidget{}, false
 }
 
-// addKnob adds the field, unless it would be a text without choices: model names nobody can know.
-func (h heuristic) addKnob(k knob, p graph.FoundWidget, advanced bool) *field {
+// addKnob adds the field, unless it would be a text without choices: model names nobody can know. A number that a primitive
+// holds has the bounds of the widget that it is for.
+func (h heuristic) addKnob(k knob, p graph.FoundWidget, use *graph.InputSpec, advanced bool) *field {
 	f := h.d.fieldOf(k.name, p, sourceGuess)
+	if use != nil && (use.Min != "" || use.Max != "") {
+		f.numbersFrom(use)
+	}
 	if f.Type == registry.TypeString && len(f.Choices) < 2 || f.Type.IsMedia() {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +35,9 @@ func (r results) outputs() []BoundOutput {
 	if len(nodes) == 0 {
 		nodes = r.savers()
 		r.judgeOutputs(nodes)
+	}
+	if len(nodes) == 0 {
+		nodes = r.ends()
 	}
 	out := make([]BoundOutput, 0, len(nodes))
 	names := map[string]int{}
@@ -195,14 +200,30 @@ func (r results) unlinked() []*graph.FlatNode {
 }
 
 // unknownEnd says whether a node at the end of the graph may give a result that only its server knows of.
-func (r results) unknownEnd() bool {
+func (r results) unknownEnd() bool { return slices.ContainsFunc(r.f.Nodes, r.isEnd) }
+
+func (r results) isEnd(n *graph.FlatNode) bool { return n.Spec == nil && len(r.uses[n.ID]) == 0 }
+
+// ends are the nodes at the end of the graph that nobody declared. Where no known node gives a result one of them must,
+// since ComfyUI runs nothing else: those that say so by their names, else all.
+func (r results) ends() (named []*graph.FlatNode) {
+	var all []*graph.FlatNode
 	for _, n := range r.f.Nodes {
-		if n.Spec == nil && len(r.uses[n.ID]) == 0 {
-			return true
+		if !r.isEnd(n) || !n.HasLink() {
+			continue
+		}
+		all = append(all, n)
+		if showsByName.MatchString(n.Class) {
+			named = append(named, n)
 		}
 	}
-	return false
+	if len(named) == 0 {
+		return all
+	}
+	return named
 }
+
+var showsByName = regexp.MustCompile(`(?i)save|preview|show|display|view|compare|export|output`)
 
 // outputSchema describes the outputs; the titles authors gave serve as descriptions.
 func (r results) outputSchema(outputs []BoundOutput) registry.OutputSchema {

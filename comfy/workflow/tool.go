@@ -291,7 +291,7 @@ func safeFileName(s string) string {
 func (d *definer) hints() *registry.PlatformHints {
 	h := &registry.PlatformHints{PrimaryInput: "text"}
 	for _, f := range d.fields {
-		if f.Type.IsMedia() && (f.Required || h.PrimaryInput == "text" && !d.needsText()) {
+		if f.Type.IsMedia() && f.Role != registry.RoleOwn && (f.Required || h.PrimaryInput == "text" && !d.needsText()) {
 			return &registry.PlatformHints{PrimaryInput: string(f.Type), SupportsFileCaption: true, SupportsReplyWithCommand: true}
 		}
 	}
@@ -311,7 +311,7 @@ func (d *definer) needsText() bool {
 func (d *definer) category(outputs []BoundOutput) string {
 	media := map[registry.InputType]bool{}
 	for _, f := range d.fields {
-		media[f.Type] = true
+		media[f.Type] = media[f.Type] || f.Role != registry.RoleOwn
 	}
 	kinds := map[string]bool{}
 	for _, o := range outputs {

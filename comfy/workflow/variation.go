@@ -26,7 +26,8 @@ func (d *definer) variation() {
 			return
 		}
 	}
-	if slices.ContainsFunc(d.fields, func(f *field) bool { return f.Type.IsMedia() }) {
+	film := slices.ContainsFunc(d.f.Nodes, func(n *graph.FlatNode) bool { return n.IsResult() && n.ResultKind() == graph.KindVideo })
+	if film || d.animates() || slices.ContainsFunc(d.fields, func(f *field) bool { return f.Type.IsMedia() }) {
 		return
 	}
 	start, noise, vae, ok := d.beginning()
