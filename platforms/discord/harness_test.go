@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -25,6 +26,7 @@ import (
 
 // harness is a discordtest server as the conformance suite wants its platforms.
 type harness struct {
+	clock     clock.Clock // of Discord and the adapter
 	server    *discordtest.Server
 	pool      *pgxpool.Pool
 	transport *http.Transport
@@ -63,7 +65,11 @@ var (
 func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 	t.Helper()
 	opts = append(opts, discordtest.Options{})
+	if opts[0].Clock == nil {
+		opts[0].Clock = unhurried{time.Now()}
+	}
 	h := &harness{
+		clock:  opts[0].Clock,
 		server: discordtest.New(t, opts[0]), pool: postgrestest.New(t), transport: &http.Transport{},
 		people: map[string]*discordtest.User{}, rooms: map[string]*discordtest.Channel{}, owners: map[string]*discordtest.User{},
 		topics: map[string]*discordtest.Channel{}, sent: map[string]discordtest.Message{}, kinds: map[string]chat.MediaKind{},
@@ -74,15 +80,29 @@ func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 	return h
 }
 
+// unhurried is a clock on which one second passes in ten: Discord and the adapter agree on it, so that what has to be answered within three
+// seconds is not late where a machine has much else to do.
+type unhurried struct{ start time.Time }
+
+const hurried = 10
+
+func (c unhurried) Now() time.Time { return c.start.Add(time.Since(c.start) / hurried) }
+
+func (c unhurried) After(d time.Duration) <-chan time.Time {
+	rings := make(chan time.Time, 1)
+	time.AfterFunc(hurried*d, func() { rings <- c.Now() })
+	return rings
+}
+
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (h *harness) adapter(t testing.TB, change ...func(*AdapterConfig)) *Adapter {
 	t.Helper()
-	client, err := NewClient(Config{Token: h.server.Token, AppID: h.server.ApplicationID, BaseURL: h.server.URL, Transport: blocker{h}})
+	client, err := NewClient(Config{Token: h.server.Token, AppID: h.server.ApplicationID, BaseURL: h.server.URL, Transport: blocker{h}, Clock: h.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := AdapterConfig{Client: client, Pool: h.pool, Logger: quiet(), PublicKey: h.server.PublicKey, Jitter: func() float64 { return 0 },
+	cfg := AdapterConfig{Client: client, Pool: h.pool, Logger: quiet(), Clock: h.clock, PublicKey: h.server.PublicKey, Jitter: func() float64 { return 0 },
 		Elsewhere: func(locale string) string { return "The result will be on the page (" + locale + ")." },
 	}
 	for _, c := range change {
@@ -801,7 +821,7 @@ func (h *harness) DeleteMessage(t testing.TB, in chattest.Room, messageID string
 }
 
 func (h *harness) Refuse(n int, d time.Duration) {
-	h.server.Inject(discordtest.RateLimit(d).On("PATCH /channels/{channel_id}/messages/{message_id}").Repeat(n))
+	h.server.Inject(discordtest.RateLimit(d / hurried).On("PATCH /channels/{channel_id}/messages/{message_id}").Repeat(n))
 }
 
 func TestSuite(t *testing.T) {

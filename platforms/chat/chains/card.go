@@ -68,7 +68,8 @@ func unfit(t *turn.Turn, tool *registry.Tool, i int, bound runs.Bound, err error
 	case err != nil:
 		return nil, err
 	case len(bound.Missing) > 0:
-		return atInput(t, i, t.Say.Text("batch.missing", "input", bound.Missing[0].Label())), nil
+		f, _ := tool.InputSchema.Get(bound.Missing[0].Name) // as it is read here
+		return atInput(t, i, t.Say.Text("batch.missing", "input", f.Label())), nil
 	}
 	return nil, nil
 }
@@ -186,7 +187,7 @@ func PressLegConfirm(ctx context.Context, t *turn.Turn, k store.Keyboard) error 
 		if refused != nil {
 			return t.Answer(ctx, refused.String(), true)
 		}
-		_, shown := t.Change(ctx, t.In.Message, chat.Message{To: t.In.Chat.Place, Text: t.Say.Text("mission.agreed", "tool", run.Tool.DisplayName)})
+		_, shown := t.Change(ctx, t.In.Message, chat.Message{To: t.In.Chat.Place, Text: t.Say.Text("mission.agreed", "tool", t.Say.Read(run).Tool.DisplayName)})
 		return errors.Join(t.Note(ctx, "press.started"), shown)
 	})
 }
@@ -200,7 +201,7 @@ func PressLegDecline(ctx context.Context, t *turn.Turn, k store.Keyboard) error 
 		if err := t.Acknowledge(ctx); err != nil {
 			return err
 		}
-		_, err := t.Change(ctx, t.In.Message, chat.Message{To: t.In.Chat.Place, Text: t.Say.Text("mission.declined", "tool", run.Tool.DisplayName)})
+		_, err := t.Change(ctx, t.In.Message, chat.Message{To: t.In.Chat.Place, Text: t.Say.Text("mission.declined", "tool", t.Say.Read(run).Tool.DisplayName)})
 		return err
 	})
 }

@@ -99,7 +99,7 @@ func languages(s *scene) {
 	s.press(m, "English")
 	s.AwaitText(s.room, "I speak English")
 	s.say("/language klingon")
-	s.AwaitText(s.room, "don't speak that language", "en")
+	s.labelled("Deutsch", "don't speak that language", "Which language")
 }
 
 func commandLanguages(s *scene) {

@@ -345,7 +345,7 @@ func leftOver(s *scene) {
 		"/tapestry colours=3":              {"no option colours", "Did you mean colors? Write it as colors=4"},
 		"/tapestry a red bicycle":          {"“a red bicycle”", "no free text", "Options: width=640, colors=4"},
 		"/tapestry widht 300":              {"“widht 300”", "Write it as width=640"},
-		"/enlarge please":                  {"“please”", "Enlarge has no options: send /enlarge alone"},
+		"/enlarge please":                  {"“please”", "It takes image: Send a picture", "Enlarge has no options: send /enlarge alone"},
 		`/painter a cat prompt="two dogs"`: {"prompt has a value already"},
 	} {
 		s.say(text)
@@ -358,7 +358,7 @@ func leftOver(s *scene) {
 	s.say("/enlarge")
 	s.labelled("Cancel", "Enlarge", "picture")
 	s.send(Post{Files: []File{red(), green()}})
-	s.AwaitText(s.room, "Enlarge takes 1 of the 2 files", "another value")
+	s.AwaitText(s.room, "Enlarge takes 1 of the 2 files", "/batch enlarge", "another value")
 	s.send(Post{Text: "make it blue", Files: []File{red()}})
 	s.AwaitText(s.room, "“make it blue”", "another value")
 	s.noRun()

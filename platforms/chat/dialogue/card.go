@@ -159,7 +159,7 @@ func confirm(ctx context.Context, t *turn.Turn, k store.Keyboard) (done, refused
 	}
 	began := false
 	for i, run := range list {
-		line := chat.Text{{Text: "✓ "}, {Style: chat.StyleBold, Text: run.Tool.DisplayName}}
+		line := chat.Text{{Text: "✓ "}, {Style: chat.StyleBold, Text: t.Say.Read(run).Tool.DisplayName}}
 		if run.ConfirmedAt == nil {
 			hash, _ := k.State.Values[i].(string)
 			run, err = t.Services.Runs.ConfirmSummary(ctx, run.ID, t.Account.ID, hash, nil)
@@ -167,7 +167,7 @@ func confirm(ctx context.Context, t *turn.Turn, k store.Keyboard) (done, refused
 				return nil, nil, err
 			}
 			if refused != nil {
-				line = chat.Join(" ", chat.Text{{Text: "✗ "}, {Style: chat.StyleBold, Text: list[i].Tool.DisplayName}}, refused)
+				line = chat.Join(" ", chat.Text{{Text: "✗ "}, {Style: chat.StyleBold, Text: t.Say.Read(list[i]).Tool.DisplayName}}, refused)
 			}
 		}
 		if refused == nil {

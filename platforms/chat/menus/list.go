@@ -107,9 +107,14 @@ func RunCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	}
 	text := t.Say.Text("help.search", "words", chat.Brief(words, 60))
 	for _, tool := range found {
-		text = chat.Lines(text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
+		text = chat.Lines(text, chat.Plain(input.CommandOf(tool)+" – "+purpose(tool)))
 	}
 	return turn.Nothing, ListTools(ctx, t, text, found)
+}
+
+// purpose says in a few words what a tool is for.
+func purpose(tool *registry.Tool) string {
+	return chat.InWords(chat.FirstSentence(chat.FirstNonEmpty(tool.Description, tool.DisplayName)), 80)
 }
 
 // ToolsCommand pages through all tools.
@@ -147,7 +152,7 @@ func toolsPage(ctx context.Context, t *turn.Turn, k store.Keyboard, page int) (c
 			m.Text = append(m.Text, chat.Segment{Text: "\n\n"}, chat.Segment{Style: chat.StyleBold, Text: categoryName(t, tool.Category)})
 			last = tool.Category
 		}
-		m.Text = chat.Lines(m.Text, chat.Plain(input.CommandOf(tool)+" – "+chat.Brief(chat.FirstNonEmpty(tool.Description, tool.DisplayName), 80)))
+		m.Text = chat.Lines(m.Text, chat.Plain(input.CommandOf(tool)+" – "+purpose(tool)))
 		k.State.Tools = append(k.State.Tools, tool.ToolID)
 		buttons = append(buttons, chat.Button{Label: tool.DisplayName, Data: k.Data(fmt.Sprint("tool", i))})
 	}

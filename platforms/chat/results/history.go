@@ -34,6 +34,7 @@ func historyList(ctx context.Context, t *turn.Turn, k store.Keyboard, before str
 	if err != nil {
 		return m, fmt.Errorf("list the history: %w", err)
 	}
+	list = t.Say.ReadAll(list)
 	if len(list) == 0 {
 		m.Text = t.Say.Text("history.none")
 		return m, nil
@@ -151,7 +152,7 @@ func underWay(ctx context.Context, t *turn.Turn) ([]runs.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list what is under way: %w", err)
 	}
-	return active, nil
+	return t.Say.ReadAll(active), nil
 }
 
 // PressStopListed cancels a run of the list.
@@ -202,6 +203,7 @@ func lately(ctx context.Context, t *turn.Turn, filter runs.Filter) (here, all []
 	if all, err = t.Services.Runs.List(ctx, filter); err != nil {
 		return nil, nil, fmt.Errorf("find the latest runs: %w", err)
 	}
+	all = t.Say.ReadAll(all)
 	return slices.DeleteFunc(slices.Clone(all), func(run runs.Run) bool { return !askedHere(t, run) }), all, nil
 }
 

@@ -115,7 +115,7 @@ func tellRight(ctx context.Context, t *turn.Turn, err error) error {
 // showAgain shows how a run ended, in the chat of this update.
 func showAgain(ctx context.Context, t *turn.Turn, run runs.Run) error {
 	if !run.Status.Final() {
-		_, err := t.Reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: run.Tool.DisplayName}}, t.Say.Stage(run)))
+		_, err := t.Reply(ctx, chat.Lines(chat.Text{{Style: chat.StyleBold, Text: t.Say.Read(run).Tool.DisplayName}}, t.Say.Stage(run)))
 		return err
 	}
 	if hidden, err := hiddenHere(ctx, t, run); hidden || err != nil {
@@ -188,7 +188,7 @@ func OfferMissed(ctx context.Context, t *turn.Turn) error {
 // PressReceipt tells anyone who pressed exactly what a run cost, how that comes about, and the code under which support finds it.
 func PressReceipt(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
-		text := chat.Lines(chat.Plain(run.Tool.DisplayName), t.Say.Receipt(run), t.Say.Text("support.code", "code", show.SupportCode(run.ID)))
+		text := chat.Lines(chat.Plain(t.Say.Read(run).Tool.DisplayName), t.Say.Receipt(run), t.Say.Text("support.code", "code", show.SupportCode(run.ID)))
 		return t.Answer(ctx, text.String(), true)
 	})
 }

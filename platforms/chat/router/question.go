@@ -94,7 +94,7 @@ func askingRun(ctx context.Context, t *turn.Turn, q store.Question) (runs.Run, e
 	if errors.Is(err, runs.ErrNotFound) {
 		err = runs.ErrNoQuestion
 	}
-	return run, err
+	return t.Say.Read(run), err
 }
 
 // giveValues keeps the values of some fields and asks for the next one, or gives the whole answer.

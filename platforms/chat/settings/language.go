@@ -17,19 +17,19 @@ import (
 // LanguageCommand sets the language the person is spoken to in, or lets them choose.
 func LanguageCommand(ctx context.Context, t *turn.Turn) error {
 	words := strings.TrimSpace(t.In.Text)
-	if words == "" {
-		m, err := languageMessage(ctx, t, t.Keyboard(store.KeyboardState{}))
-		if err != nil {
-			return err
-		}
-		return t.Respond(ctx, m)
-	}
 	for _, code := range t.Services.Texts.Languages() {
-		if strings.EqualFold(words, code) || strings.EqualFold(words, languageName(code)) || t.Services.Texts.Match(words) == code {
+		if words != "" && (strings.EqualFold(words, code) || strings.EqualFold(words, languageName(code)) || t.Services.Texts.Match(words) == code) {
 			return chooseLanguage(ctx, t, code)
 		}
 	}
-	return t.Tell(ctx, "language.unknown", "languages", strings.Join(t.Services.Texts.Languages(), ", "))
+	m, err := languageMessage(ctx, t, t.Keyboard(store.KeyboardState{}))
+	if err != nil {
+		return err
+	}
+	if words != "" {
+		m.Text = chat.Lines(t.Say.Text("language.unknown"), m.Text)
+	}
+	return t.Respond(ctx, m)
 }
 
 // languageName is what a language calls itself.

@@ -48,7 +48,7 @@ func savePreset(ctx context.Context, t *turn.Turn, name string) error {
 	if len(list) == 0 {
 		return t.Tell(ctx, "history.none")
 	}
-	run := list[0]
+	run := t.Say.Read(list[0])
 	free, _ := input.TextInput(run.Tool.InputSchema)
 	values := map[string]any{}
 	var shown []string

@@ -119,7 +119,7 @@ func (s *Platform) fieldMessage(v Voice, run runs.Run, q *store.Question, k *sto
 	if q.State.Where.Chat.Kind != chat.ChatPrivate {
 		m.ReplyTo = q.State.Where.Request
 	}
-	head := v.Text("question.asks", "tool", run.Tool.DisplayName)
+	head := v.Text("question.asks", "tool", v.Read(run).Tool.DisplayName)
 	var rest chat.Text
 	var row []chat.Button
 	switch {

@@ -17,6 +17,14 @@ func (v Voice) Read(run runs.Run) runs.Run {
 	return run
 }
 
+// ReadAll changes runs into what Read gives of each.
+func (v Voice) ReadAll(list []runs.Run) []runs.Run {
+	for i, run := range list {
+		list[i] = v.Read(run)
+	}
+	return list
+}
+
 // Text gives a text with its placeholders filled: pairs of name and value. A value that is a Text keeps
 // its styles.
 func (v Voice) Text(key string, pairs ...any) chat.Text { return Styled(v.Say(key, pairs...)) }

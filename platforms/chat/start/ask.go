@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -16,6 +17,12 @@ import (
 
 // askInput asks for the first of a draft's missing inputs and keeps the draft until the answer comes.
 func askInput(ctx context.Context, t *turn.Turn, d input.Draft, tool *registry.Tool, missing []registry.InputField) (turn.Outcome, error) {
+	tool, missing = tool.In(t.Say.Language()), slices.Clone(missing)
+	for i, f := range missing {
+		if read, ok := tool.InputSchema.Get(f.Name); ok {
+			missing[i] = read
+		}
+	}
 	f := missing[0]
 	about := store.KeyboardState{Values: t.Out.ShownChoices(f), Fields: t.Out.TypedTogether(missing)}
 	return ask(ctx, t, d, f, questionText(t, tool, f), about, func(m *chat.Message, k store.Keyboard) { askFor(t, m, f, k) })

@@ -201,7 +201,20 @@ func leftOverText(t *turn.Turn, tool *registry.Tool, left string) chat.Text {
 			break
 		}
 	}
+	if len(t.In.Attachments) == 0 {
+		text = chat.Lines(text, takesFiles(t, tool))
+	}
 	return chat.Lines(text, optionList(t, tool))
+}
+
+// takesFiles says which files a tool takes; nil: none.
+func takesFiles(t *turn.Turn, tool *registry.Tool) (text chat.Text) {
+	for _, f := range tool.InputSchema.Ordered() {
+		if f.Type.IsMedia() {
+			text = chat.Lines(text, t.Say.Text("left.takes", "input", f.Label(), "want", words.Fitting(t.Say.Voice, f)))
+		}
+	}
+	return text
 }
 
 // leftOverFiles answers files, as of an album, of which not all have an input that takes them; nil when they have.
@@ -210,19 +223,17 @@ func leftOverFiles(t *turn.Turn, d *input.Draft, tool *registry.Tool, files []ch
 	if len(rest) == 0 {
 		return nil
 	}
-	text := t.Say.Text("left.none", "tool", tool.DisplayName)
-	if taken := len(files) - len(rest); taken > 0 {
-		text = t.Say.Text("left.files", "tool", tool.DisplayName, "most", taken, "all", len(files))
+	takes := takesFiles(t, tool)
+	if takes == nil {
+		takes = t.Say.Text("left.noFiles")
 	}
-	takes := 0
-	for _, f := range tool.InputSchema.Ordered() {
-		if f.Type.IsMedia() {
-			text = chat.Lines(text, t.Say.Text("left.takes", "input", f.Label(), "want", words.Fitting(t.Say.Voice, f)))
-			takes++
-		}
+	taken := len(files) - len(rest)
+	if taken == 0 {
+		return chat.Lines(t.Say.Text("left.none", "tool", tool.DisplayName), takes)
 	}
-	if takes == 0 {
-		text = chat.Lines(text, t.Say.Text("left.noFiles"))
+	text := chat.Lines(t.Say.Text("left.files", "tool", tool.DisplayName, "most", taken, "all", len(files)), takes)
+	if taken == 1 && t.Services.Missions != nil && tool.CommandName != "" {
+		text = chat.Lines(text, t.Say.Text("left.each", "command", "/batch "+strings.TrimPrefix(tool.CommandName, "/")))
 	}
 	return text
 }

@@ -22,7 +22,10 @@ const UseWith = "use"
 func UseCommand(ctx context.Context, t *turn.Turn) error {
 	t = t.Aside()
 	q := t.In.ReplyTo
-	if q == nil || len(q.Attachments) == 0 && q.Text == "" {
+	if q == nil {
+		return t.Tell(ctx, "use.how")
+	}
+	if len(q.Attachments) == 0 && q.Text == "" {
 		return t.Tell(ctx, "use.nothing")
 	}
 	fitting := ToolsTaking(t, q.Attachments, usesShown(t))
