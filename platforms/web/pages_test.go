@@ -179,10 +179,18 @@ func TestEveryPageForEverybody(t *testing.T) {
 				}
 				browsertest.Accessible(t, ctx, page.name)
 				browsertest.Shot(t, ctx, page.name+"-"+l.name)
+				if !browsertest.Is(t, ctx, longWords+" && "+browsertest.Fits) {
+					t.Errorf("%s is wider than the window where a word is", page.name)
+				}
 			}
 		})
 	}
 }
+
+// longWords is a script that makes what a page says of tools and values one long word, such as an address in a description. What is
+// written from right to left goes by its own letters.
+const longWords = `[...document.querySelectorAll("main :is(h1, .lead, dd)")].filter((e) => !e.children.length)
+	.every((e) => { e.textContent = "https://example.org/" + "W".repeat(200); return getComputedStyle(e).unicodeBidi === "plaintext"; })`
 
 func TestWeightAndSpeed(t *testing.T) {
 	t.Parallel()
