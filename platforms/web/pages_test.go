@@ -262,6 +262,21 @@ func TestFormInABrowser(t *testing.T) {
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".field.wrong")), chromedp.SetValue(chromedp.CSS("#f-inks"), "5"),
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".results img")))
 	})
+	t.Run("what has the focus is in sight, at 200 % and on a phone, beside the places and the price that stay there", func(t *testing.T) {
+		for _, size := range [][2]int64{{640, 450}, {320, 640}} {
+			for _, path := range []string{"/", "/tool/wallpaper", "/account"} {
+				browsertest.Do(t, ctx, chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+				for range 30 {
+					browsertest.Do(t, ctx, chromedp.KeyEvent("\t"))
+					if !browsertest.Is(t, ctx, `(() => { const e = document.activeElement; if (e === document.body || e.closest("nav, .go")) return true;
+						const r = e.getBoundingClientRect(), seen = document.elementFromPoint(r.left + r.width / 2, r.top + Math.min(r.height / 2, 30));
+						return Boolean(seen) && !seen.closest("nav, .go"); })()`) {
+						t.Errorf("%s in %d x %d hides %s", path, size[0], size[1], browsertest.Text(t, ctx, ":focus"))
+					}
+				}
+			}
+		}
+	})
 }
 
 func TestRunInABrowser(t *testing.T) {
