@@ -90,7 +90,7 @@ func (o *Outbox) checkEndpoint(e *Endpoint) error {
 	known := []string{EventStarted, EventProgress, EventFinished}
 	for _, name := range e.Events {
 		if !slices.Contains(known, name) {
-			return problem("events", "events: found %.50q, expected of %s", name, strings.Join(known, ", "))
+			return problem("events", "events: found %.50q, expected some of %s", name, strings.Join(known, ", "))
 		}
 	}
 	if len(e.Events) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/landing"
 	"github.com/signalbox/signalbox/cmd/signalbox/sections"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox/signalbox/internal/disk"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/console"
 	"github.com/signalbox/signalbox/platforms/web/pages"
@@ -20,6 +21,7 @@ func (a *app) newConsole() (http.Handler, error) {
 	c, err := console.New(console.Config{
 		Registry: a.registry, Catalogue: a.history, Runs: a.runs, People: a.users, Ledger: a.ledger, Grant: a.grant, Invitations: a.invitations(), Address: a.address, Settings: a.rules,
 		Caller: web.Caller, CSRF: web.CSRFInput, Engines: a.engines().Rows, OrderEngine: a.engines().Order, Findings: a.findingRows,
+		Room:     func() (int64, error) { return disk.Free(a.cfg.DataDir) },
 		Lacks:    func() []console.Lack { return a.engines().Lacks(a.flows.Needs()) },
 		Sections: append(others, a.moderationSections()...),
 		Logger:   a.log.With("component", "console"),

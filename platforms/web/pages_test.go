@@ -179,10 +179,18 @@ func TestEveryPageForEverybody(t *testing.T) {
 				}
 				browsertest.Accessible(t, ctx, page.name)
 				browsertest.Shot(t, ctx, page.name+"-"+l.name)
+				if !browsertest.Is(t, ctx, longWords+" && "+browsertest.Fits) {
+					t.Errorf("%s is wider than the window where a word is", page.name)
+				}
 			}
 		})
 	}
 }
+
+// longWords is a script that makes what a page says of tools and values one long word, such as an address in a description. What is
+// written from right to left goes by its own letters.
+const longWords = `[...document.querySelectorAll("main :is(h1, .lead, dd)")].filter((e) => !e.children.length)
+	.every((e) => { e.textContent = "https://example.org/" + "W".repeat(200); return getComputedStyle(e).unicodeBidi === "plaintext"; })`
 
 func TestWeightAndSpeed(t *testing.T) {
 	t.Parallel()
@@ -253,6 +261,21 @@ func TestFormInABrowser(t *testing.T) {
 			chromedp.SetUploadFiles(chromedp.CSS(`[name=image][type=file]`), []string{file}), chromedp.SetValue(chromedp.CSS("#f-inks"), "999"),
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".field.wrong")), chromedp.SetValue(chromedp.CSS("#f-inks"), "5"),
 			chromedp.Click(chromedp.CSS("#start")), chromedp.WaitVisible(chromedp.CSS(".results img")))
+	})
+	t.Run("what has the focus is in sight, at 200 % and on a phone, beside the places and the price that stay there", func(t *testing.T) {
+		for _, size := range [][2]int64{{640, 450}, {320, 640}} {
+			for _, path := range []string{"/", "/tool/wallpaper", "/account"} {
+				browsertest.Do(t, ctx, chromedp.EmulateViewport(size[0], size[1]), chromedp.Navigate(h.url+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+				for range 30 {
+					browsertest.Do(t, ctx, chromedp.KeyEvent("\t"))
+					if !browsertest.Is(t, ctx, `(() => { const e = document.activeElement; if (e === document.body || e.closest("nav, .go")) return true;
+						const r = e.getBoundingClientRect(), seen = document.elementFromPoint(r.left + r.width / 2, r.top + Math.min(r.height / 2, 30));
+						return Boolean(seen) && !seen.closest("nav, .go"); })()`) {
+						t.Errorf("%s in %d x %d hides %s", path, size[0], size[1], browsertest.Text(t, ctx, ":focus"))
+					}
+				}
+			}
+		}
 	})
 }
 

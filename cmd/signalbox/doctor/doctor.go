@@ -25,6 +25,8 @@ import (
 	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/disk"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/platforms/discord"
@@ -101,6 +103,12 @@ func checkFolders(_ context.Context, c Config) []finding {
 	data := finding{what: "DATA_DIR", saw: c.DataDir, ok: true}
 	if err := writable(c.DataDir); err != nil {
 		data.ok, data.saw, data.advice = false, err.Error(), "make the folder writable for this user, or set DATA_DIR to another one"
+	}
+	if free, err := disk.Free(c.DataDir); err == nil && data.ok {
+		data.saw += ", " + assets.Words(free) + " free"
+		if free < disk.Low {
+			data.ok, data.advice = false, "make room there: once the disk is full nothing is accepted"
+		}
 	}
 	flows := finding{what: "WORKFLOWS_DIR", ok: true}
 	files, err := filepath.Glob(filepath.Join(c.WorkflowsDir, "*.json"))

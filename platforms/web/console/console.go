@@ -146,6 +146,7 @@ type Config struct {
 	OrderEngine func(ctx context.Context, name, order string) error
 	Findings    func() map[string][]Finding // by tool id
 	Lacks       func() []Lack               // why engines can't run tools, sorted by tool; nil: that is not known
+	Room        func() (int64, error)       // bytes that can still be written for files and database; nil: that is not known
 	Sections    []Section                   // pages that other rooms add
 	Logger      *slog.Logger
 	Now         func() time.Time

@@ -300,6 +300,12 @@ func TestCatalogue(t *testing.T) {
 		operator.shows("/operator/", "could not be read", "the disk is gone")
 		operator.shows("/operator/errors", "the disk is gone", "last good set of 1 tool is in use")
 	})
+	t.Run("a disk that is nearly full is an alarm", func(t *testing.T) {
+		operator.shows("/operator/", "files, 12 GB free")
+		h.room = 40 << 20
+		operator.shows("/operator/", "The disk is nearly full (40 MB left)")
+		h.room = 12 << 30
+	})
 	t.Run("engines show what they work on, and one that is down is an alarm", func(t *testing.T) {
 		h.engines = []console.Engine{{Name: "gpu1:8188", Up: true, GPUs: []string{"NVIDIA L4"}, Running: []string{"0191-running1"}, Waiting: []string{"0191-waiting1"}}, {Name: "gpu2:8188", Error: "connection refused"}}
 		operator.shows("/operator/engines", "gpu1:8188", "NVIDIA L4", "running1", "waiting1", "connection refused")

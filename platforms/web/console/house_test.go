@@ -47,6 +47,7 @@ type house struct {
 	engines  []console.Engine
 	findings map[string][]console.Finding
 	lacks    []console.Lack
+	room     int64 // bytes
 
 	invitations *users.Invitations
 	settings    *setHere
@@ -100,7 +101,7 @@ func paint(t *registry.Tool) {
 func newHouse(t *testing.T, sections ...console.Section) *house {
 	t.Helper()
 	pool := postgrestest.New(t)
-	h := &house{t: t, pool: pool, ledger: billing.NewLedger(pool), provider: &runstest.Provider{}, settings: &setHere{}, loader: registrytest.NewLoader("workflows", registrytest.Tool("paint", paint), registrytest.Tool("upscale", timed))}
+	h := &house{t: t, pool: pool, ledger: billing.NewLedger(pool), provider: &runstest.Provider{}, room: 12 << 30, settings: &setHere{}, loader: registrytest.NewLoader("workflows", registrytest.Tool("paint", paint), registrytest.Tool("upscale", timed))}
 	h.provider.OnSubmit = h.outcome
 	h.users = users.New(pool, users.Config{
 		OnCreate: func(ctx context.Context, tx pgx.Tx, a users.Account) error {
@@ -139,6 +140,7 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		},
 		Findings: func() map[string][]console.Finding { return h.findings },
 		Lacks:    func() []console.Lack { return h.lacks },
+		Room:     func() (int64, error) { return h.room, nil },
 		Sections: sections,
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})

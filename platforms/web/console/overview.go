@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	store "github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/disk"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -26,7 +27,11 @@ type overviewView struct {
 	Waiting int      // tools in menus that lack what they need
 	Engines []Engine
 	Space   store.Space // what all files take
+	Room    int64       // bytes that are left; negative: nobody knows
 }
+
+// Left is how much room there is, in words.
+func (v overviewView) Left() string { return store.Words(v.Room) }
 
 // Size is what all files take, in words.
 func (v overviewView) Size() string { return store.Words(v.Space.Bytes) }
@@ -39,9 +44,22 @@ func (v overviewView) Running() int64 {
 // Queued is how many runs wait for their turn.
 func (v overviewView) Queued() int64 { return v.Counts[runs.StatusQueued] }
 
+// room is how many bytes are left; -1 where nobody knows.
+func (c *Console) room() int64 {
+	if c.cfg.Room == nil {
+		return -1
+	}
+	n, err := c.cfg.Room()
+	if err != nil {
+		c.cfg.Logger.Warn("how much room is left can't be read", "error", err)
+		return -1
+	}
+	return n
+}
+
 // alarm is something that needs an operator.
 type alarm struct {
-	Text, Path string // the page where more of it is
+	Text, Path string // the page where more of it is; empty: there is none
 	Bad        bool   // else it can wait
 }
 
@@ -69,6 +87,7 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request, who users.Acc
 	v.Failed = c.rows(ctx, failed)
 	v.Ready, v.Waiting = c.cfg.Registry.Snapshot().Menu(registry.Everyone)
 	v.Engines = c.enginesNow(ctx)
+	v.Room = c.room()
 	v.Alarms = c.alarms(ctx, v)
 	return c.show(w, r, who, "overview", view{Title: "Overview", Live: true, Data: v})
 }
@@ -98,6 +117,9 @@ const (
 
 func (c *Console) alarms(ctx context.Context, v overviewView) []alarm {
 	var list []alarm
+	if v.Room >= 0 && v.Room < disk.Low {
+		list = append(list, alarm{fmt.Sprintf("The disk is nearly full (%s left): once it is, nothing is accepted. Make room there; what waits goes on by itself.", v.Left()), "", true})
+	}
 	for _, e := range v.Engines {
 		if !e.Up && e.Order != "draining" { // which its operator expects
 			list = append(list, alarm{fmt.Sprintf("Engine %s is down: %s", e.Name, e.Error), "engines", true})

@@ -34,6 +34,12 @@ func (v *view) language() string {
 	return v.site.Language
 }
 
+// rightToLeft reports whether a language is written from right to left.
+func rightToLeft(locale string) bool {
+	script, _ := language.Make(locale).Script()
+	return slices.Contains([]string{"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"}, script.String())
+}
+
 // pathIn gives the path of something in a language below the site's start; the site's own language, "", has none of its own.
 func (s *Server) pathIn(locale string, parts ...string) string {
 	if locale != "" {

@@ -129,6 +129,17 @@ func TestExportHasAllLanguages(t *testing.T) {
 	}
 }
 
+func TestLanguagesThatRunFromRightToLeft(t *testing.T) {
+	t.Parallel()
+	p := newPublic(t)
+	inGerman(p)
+	for _, locale := range []string{"ar", "he", "fa"} {
+		p.Do("updatePost", object{"slug": "mugs", "locale": locale, "title": "ثلاثة أكواب (3)", "content": object{"body": "هذه هي.\n\n> كوب"}, "status": "published", "confirmed": true})
+		p.shows("/site/"+locale+"/blog/mugs", `<html lang="`+locale+`" dir="rtl">`)
+	}
+	p.shows("/site/de/blog/mugs", `<html lang="de">`)
+}
+
 func TestLanguagesInTheSiteOfAGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -168,6 +179,12 @@ func TestLanguagesInABrowser(t *testing.T) {
 	browsertest.Accessible(t, ctx, "a page in another language")
 	browsertest.Shot(t, ctx, "site-language-phone")
 	press("English", "/site/about")
+	w.public.Do("updatePost", object{"slug": "mugs", "locale": "ar", "title": "ثلاثة أكواب (3)", "content": object{"body": "هذه هي.\n\n> كوب"}, "status": "published", "confirmed": true})
+	browsertest.Do(t, ctx, chromedp.Navigate(server.URL+"/site/ar/blog/mugs"))
+	if !browsertest.Is(t, ctx, browsertest.Fits+` && document.documentElement.scrollLeft === 0 && document.querySelector('h1').getBoundingClientRect().right > innerWidth / 2`) {
+		t.Error("the Arabic page does not run from right to left")
+	}
+	browsertest.Do(t, ctx, chromedp.Navigate(server.URL+"/site/about"))
 	t.Run("the site of a group", func(t *testing.T) {
 		ctx := browsertest.Open(t, browsertest.Desktop)
 		browsertest.Do(t, ctx, chromedp.Navigate(server.URL+"/site/painters/"))

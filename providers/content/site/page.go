@@ -32,6 +32,7 @@ func (v *view) show(ctx context.Context, status int, p shown) (*page, error) {
 		}
 	}
 	p.Language, p.Site, p.Home, p.Search = v.language(), v.name(), v.path(v.locale, ""), v.path(v.locale, "search")
+	p.RightToLeft = rightToLeft(p.Language)
 	p.Icon = v.server.icon
 	p.Style, p.Draft, p.Words = v.server.bundle.Address("style.css"), v.draft, map[string]string{}
 	if p.Image == "" && !p.NoIndex && !v.draft {

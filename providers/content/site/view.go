@@ -33,6 +33,7 @@ type view struct {
 // shown is what layout.html gets.
 type shown struct {
 	Language    string
+	RightToLeft bool // how it is written
 	Site        string
 	Home        string
 	Title       string
