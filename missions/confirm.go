@@ -66,11 +66,13 @@ func (s *Service) offer(ctx context.Context, tx pgx.Tx, missionID string) error 
 
 // Confirm lets a mission go ahead, by the word of its owner to what the hash stands for. It holds for all legs but those that ask for
 // a word of their own. One that was confirmed before stays as it is. Errors: ErrNotFound, *runs.GateError (the hash is another one, or it
-// was shown more than ten minutes ago), billing.ErrInsufficient where the wallet does not cover all legs.
+// was shown more than ten minutes ago), a *registry.Error where the owner may not use one of the tools, billing.ErrInsufficient where the wallet does not cover all legs.
 func (s *Service) Confirm(ctx context.Context, missionID, accountID, hash string) (Mission, error) {
 	m, err := s.Get(ctx, missionID, accountID)
 	if err == nil && hash == m.Hash && m.Status == AwaitingConfirmation {
-		err = s.covers(ctx, m)
+		if err = s.mayAll(ctx, m); err == nil {
+			err = s.covers(ctx, m)
+		}
 	}
 	if err != nil {
 		return Mission{}, fmt.Errorf("confirm mission %s: %w", missionID, err)
@@ -97,6 +99,16 @@ func (s *Service) Confirm(ctx context.Context, missionID, accountID, hash string
 		return Mission{}, fmt.Errorf("confirm mission %s: %w", missionID, err)
 	}
 	return s.Get(ctx, missionID, accountID)
+}
+
+// mayAll refuses a mission whose owner may not use one of its tools any more, such as one who has been muted since it was planned.
+func (s *Service) mayAll(ctx context.Context, m Mission) error {
+	for _, leg := range m.Legs {
+		if _, err := s.cfg.May(ctx, m.AccountID, leg.Tool.ID, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // covers refuses a mission that the wallet could not see to its end as things stand. What each leg costs is held when it begins.

@@ -124,6 +124,30 @@ func TestConfirm(t *testing.T) {
 		}
 		return runs.GateReason("")
 	}
+	t.Run("who may not use a tool any more confirms nothing, and can when they may again", func(t *testing.T) {
+		m, err := h.Plan(t.Context(), user, "", trip("flight", "look"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		muted := registry.Errorf(registry.CodeUnauthorized, "muted")
+		h.may = func(toolID string) error {
+			if toolID == "look" {
+				return muted
+			}
+			return nil
+		}
+		_, err = h.Confirm(t.Context(), m.ID, user, m.Hash)
+		h.may = nil
+		if !errors.Is(err, muted) {
+			t.Errorf("got %v", err)
+		}
+		if m, err = h.Get(t.Context(), m.ID, user); err != nil || m.Status != AwaitingConfirmation {
+			t.Errorf("got %s, %v", m.Status, err)
+		}
+		if m, err = h.Confirm(t.Context(), m.ID, user, m.Hash); err != nil || m.Status != Running {
+			t.Errorf("got %s, %v", m.Status, err)
+		}
+	})
 	t.Run("C42 the hash covers every leg, order, dependencies and totals", func(t *testing.T) {
 		base := trip("flight", "hotel", "look")
 		seen := map[string]string{}

@@ -56,7 +56,7 @@ func (o *Outbox) latest(ctx context.Context, accountID, endpoint string, limit i
 // message.
 const ofAccount = ` m.id::text = $3 AND m.endpoint_id = (SELECT id FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2)`
 
-// Attempts lists the tries to tell a message, oldest first.
+// Attempts lists the tries to tell a message, oldest first. One that there is not, or that is somebody else's, is ErrNoEndpoint.
 func (o *Outbox) Attempts(ctx context.Context, accountID, endpoint, id string) ([]Attempt, error) {
 	rows, _ := o.cfg.Pool.Query(ctx, `
 		SELECT a.at, a.status, a.took_ms, a.error, a.answer FROM webhook_messages m JOIN webhook_attempts a ON a.message_id = m.id
@@ -64,6 +64,16 @@ func (o *Outbox) Attempts(ctx context.Context, accountID, endpoint, id string) (
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
 	if err != nil {
 		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
+	}
+	there := len(list) > 0
+	if !there { // it may not have been tried yet
+		err = o.cfg.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM webhook_messages m WHERE`+ofAccount+`)`, accountID, endpoint, id).Scan(&there)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("list the attempts of message %s: %w", id, err)
+	case !there:
+		return nil, ErrNoEndpoint
 	}
 	return list, nil
 }

@@ -46,6 +46,9 @@ func (a *house) mayUse(ctx context.Context, accountID, toolID, budget string) (r
 	if err == nil {
 		err = decision.Err()
 	}
+	if err == nil {
+		err = a.users.MayRun(ctx, accountID)
+	}
 	return request.Audience(account), err
 }
 

@@ -160,6 +160,11 @@ func TestHooks(t *testing.T) {
 			t.Errorf("test: %d", status)
 		}
 		r, _ := program.arrived()
+		for who, id := range map[*client]string{stranger: test.MessageID, dev: made.ID} {
+			if status := who.call("GET", at+"/messages/"+id, "", nil); status != http.StatusNotFound {
+				t.Errorf("attempts of a message that is not there for them: %d", status)
+			}
+		}
 		if status := dev.call("POST", at+"/messages/"+test.MessageID+"/resend", "", nil); status != http.StatusAccepted {
 			t.Errorf("resend: %d", status)
 		}

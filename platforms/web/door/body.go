@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -63,29 +64,33 @@ func DecodeStrictly(data []byte, into any) error {
 	}
 	dec = json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	return refuseRepeated(dec)
+	return refuseRepeated(dec, reflect.TypeOf(into).Elem().Kind() == reflect.Struct)
 }
 
 // refuseRepeated reads one JSON value and fails at a key that an object has twice: one of the two values would silently be lost,
-// and a run be made and charged with the other.
-func refuseRepeated(dec *json.Decoder) error {
+// and a run be made and charged with the other, or a key be made without its limit. The members of a struct are known in any case of their letters.
+func refuseRepeated(dec *json.Decoder, anyCase bool) error {
 	opening, err := dec.Token()
 	if err != nil || opening != json.Delim('{') && opening != json.Delim('[') {
 		return err
 	}
-	seen := map[json.Token]bool{}
+	seen := map[string]bool{}
 	for dec.More() {
 		if opening == json.Delim('{') {
 			key, err := dec.Token()
 			if err != nil {
 				return err
 			}
-			if seen[key] {
+			name := fmt.Sprint(key)
+			if anyCase {
+				name = strings.ToLower(strings.ToUpper(name))
+			}
+			if seen[name] {
 				return fmt.Errorf("the key %q appears twice", key)
 			}
-			seen[key] = true
+			seen[name] = true
 		}
-		if err := refuseRepeated(dec); err != nil {
+		if err := refuseRepeated(dec, false); err != nil {
 			return err
 		}
 	}

@@ -15,9 +15,6 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// maxBody bounds a request, in bytes.
-const maxBody = 64 << 10
-
 // Source is a source as it is shown.
 type Source struct {
 	Name    string `json:"name"`
@@ -103,10 +100,8 @@ func (s server) list(w http.ResponseWriter, r *http.Request) {
 
 func (s server) add(w http.ResponseWriter, r *http.Request) {
 	var wanted Wanted
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&wanted); err != nil {
-		s.fail(w, r, registry.Errorf(registry.CodeInvalidInput, `expected JSON such as {"name":"handbook","url":"https://docs.example"}: %v`, err))
+	if err := door.ReadLike(w, r, &wanted, `{"name":"handbook","url":"https://docs.example"}`); err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	account, _ := s.Caller(r.Context())

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -14,13 +15,25 @@ import (
 
 // WantedKey is an API key as somebody asks for it. What is nil, and an empty limit, restricts nothing; what restricts to nothing is refused.
 type WantedKey struct {
-	Label   string   `json:"label"`
-	Limit   string   `json:"spendLimitUsd"` // what its runs may cost in a calendar month, such as "5"
-	Agent   bool     `json:"agent"`         // a model acts with it: what changes something waits for the owner's approval
-	Tools   []string `json:"tools"`         // all that it may use: ids of tools, or how ids begin with a * behind it
-	Expires *string  `json:"expires"`       // when it ends, RFC 3339
-	Days    *int     `json:"days"`          // or after how many days from now
-	AllRuns bool     `json:"allRuns"`       // though restricted, it sees all runs of the account, not its own alone
+	Label   string    `json:"label"`
+	Limit   string    `json:"spendLimitUsd"` // what its runs may cost in a calendar month, such as "5"
+	Agent   bool      `json:"agent"`         // a model acts with it: what changes something waits for the owner's approval
+	Tools   toolNames `json:"tools"`         // all that it may use: ids of tools, or how ids begin with a * behind it
+	Expires *string   `json:"expires"`       // when it ends, RFC 3339
+	Days    *int      `json:"days"`          // or after how many days from now
+	AllRuns bool      `json:"allRuns"`       // though restricted, it sees all runs of the account, not its own alone
+}
+
+// toolNames is nil only where nothing was said of tools: a program that means a list and has none often writes null.
+type toolNames []string
+
+// UnmarshalJSON takes null for a list of nothing.
+func (n *toolNames) UnmarshalJSON(raw []byte) error {
+	err := json.Unmarshal(raw, (*[]string)(n))
+	if *n == nil {
+		*n = toolNames{}
+	}
+	return err
 }
 
 const (

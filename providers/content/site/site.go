@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/bundle"
@@ -125,6 +126,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := strings.Trim(rest, "/")
 	switch first, below, _ := strings.Cut(path, "/"); {
+	case !utf8.ValidString(path) || strings.ContainsRune(path, 0): // the database would take it for a fault of ours
+		s.answer(w, r, "\x00", func(context.Context, *view) (*page, error) { return nil, errNothing })
 	case first == "static":
 		s.static(w, r, below)
 	case first == "media" && below != "":

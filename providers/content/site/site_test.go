@@ -169,6 +169,9 @@ func TestVisitorsSeeWhatIsPublished(t *testing.T) {
 		p.missing("/site/nothing")
 		p.missing("/site/blog/nothing")
 		p.missing("/site/a/b/c")
+		for _, odd := range []string{"/site/x%00", "/site/%ff", "/site/blog/%00", "/site/card/%00.png"} { // which no database takes
+			p.missing(odd)
+		}
 		p.missing("/site/home")
 		for _, path := range []string{"/site/../x", "/sites"} {
 			if w := p.get(path); w.Code == http.StatusOK {
