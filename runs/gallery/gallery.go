@@ -97,7 +97,7 @@ func (g *Gallery) List(ctx context.Context, q Query) ([]Item, error) {
 
 // lately is how many of the newest results are looked through for a text before the index of words is: it gives all results of the house that have
 // a word, or one that begins so, which is soon met where it is frequent.
-const lately = 5000
+const lately = 2000
 
 // Conditions on the words of results. The longest words are rare and find, together with the owner; looking up the others would take longer than
 // to sift what is found.
@@ -123,7 +123,7 @@ func (g *Gallery) list(ctx context.Context, q Query) ([]Item, error) {
 		return items, err
 	}
 	var more bool
-	err = g.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM gallery_items g WHERE `+where+newestFirst+` OFFSET `+strconv.Itoa(lately)+`)`, args[:len(args)-1]...).Scan(&more)
+	err = g.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM gallery_items g WHERE `+where+` OFFSET `+strconv.Itoa(lately)+`)`, args[:len(args)-1]...).Scan(&more)
 	if err != nil || !more {
 		return items, err
 	}

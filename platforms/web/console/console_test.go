@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web/console"
@@ -390,9 +393,23 @@ func TestLedger(t *testing.T) {
 	run := h.run(anna, "paint", "a bicycle", runs.StatusSucceeded)
 	operator := h.operator()
 	t.Run("the books show that they balance, at a glance and recomputed", func(t *testing.T) {
-		operator.shows("/operator/ledger", "The books balance", "Sum of all accounts", "<strong>$0.00</strong>", "Credit given out")
+		operator.shows("/operator/ledger", "The books balance", "Sum of all accounts", "<strong>$0.00</strong>", "Credit given out", "$9.50", "Added up")
 		_, body := operator.confirm("/operator/ledger/check", nil)
 		contains(t, "the ledger", body, "The ledger balances", "Recomputed from")
+	})
+	t.Run("the sums are those of a time that is told, at most ten seconds ago", func(t *testing.T) {
+		h.at = time.Now().Add(time.Minute)
+		defer func() { h.at = time.Time{} }()
+		operator.shows("/operator/ledger", "$9.50")
+		err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error { return h.ledger.Grant(t.Context(), tx, anna.ID, billing.Dollar, "gift", "") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		then := h.at.UTC().Format(time.RFC3339)
+		h.at = h.at.Add(9 * time.Second)
+		operator.shows("/operator/ledger", "$9.50", `Added up <time datetime="`+then)
+		h.at = h.at.Add(time.Second)
+		operator.shows("/operator/ledger", "$10.50", "-$11.00", "The books balance", `Added up <time datetime="`+h.at.UTC().Format(time.RFC3339))
 	})
 	t.Run("transfers are found by account, run and kind", func(t *testing.T) {
 		operator.shows("/operator/ledger?q="+run.ID, "capture", "hold", "$0.50")

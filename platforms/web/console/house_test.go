@@ -47,7 +47,8 @@ type house struct {
 	engines  []console.Engine
 	findings map[string][]console.Finding
 	lacks    []console.Lack
-	room     int64 // bytes
+	room     int64     // bytes
+	at       time.Time // what the console's clock shows; zero: it goes
 
 	invitations *users.Invitations
 	settings    *setHere
@@ -124,6 +125,12 @@ func newHouse(t *testing.T, sections ...console.Section) *house {
 		Providers: map[string]runs.Provider{"fake": {Submitter: h.provider}}})
 	h.invitations = users.NewInvitations(h.users, func(context.Context, pgx.Tx, string, int64, string) error { return errors.New("no credit") })
 	c, err := console.New(console.Config{
+		Now: func() time.Time {
+			if h.at.IsZero() {
+				return time.Now()
+			}
+			return h.at
+		},
 		Invitations: h.invitations, Address: func(path string) string { return "https://bot.example" + path }, Settings: h.settings,
 		Registry: h.reg, Catalogue: history, Runs: h.runs, People: h.users, Ledger: h.ledger, Caller: web.Caller, CSRF: web.CSRFInput,
 		Grant: func(ctx context.Context, accountID string, amount billing.NanoUSD, key, note string) error {

@@ -14,11 +14,33 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// checked keeps the last recomputation of the books that somebody asked for here.
+// checked keeps the last recomputation of the books that somebody asked for here, and their last sums.
 type checked struct {
 	mu     sync.Mutex
 	report *billing.CheckReport
 	at     time.Time
+
+	adding  sync.Mutex // held while the sums are read
+	sums    billing.Books
+	addedAt time.Time
+}
+
+// sumsFor is how long sums are shown: with many people they take longer to add up than all else on a page that is asked for again and again.
+const sumsFor = 10 * time.Second
+
+// sums gives the sums of the books, and when they were so.
+func (c *Console) sums(ctx context.Context) (billing.Books, time.Time, error) {
+	b := &c.books
+	b.adding.Lock()
+	defer b.adding.Unlock()
+	if now := c.cfg.Now(); now.Before(b.addedAt) || now.Sub(b.addedAt) >= sumsFor { // a clock may be set back
+		sums, err := c.cfg.Ledger.Books(ctx)
+		if err != nil {
+			return sums, now, err
+		}
+		b.sums, b.addedAt = sums, now
+	}
+	return b.sums, b.addedAt, nil
 }
 
 func (b *checked) keep(r billing.CheckReport, at time.Time) {
@@ -54,6 +76,7 @@ var bookNames = map[string]string{
 // ledgerView is the page of the books.
 type ledgerView struct {
 	Books     billing.Books
+	AddedAt   time.Time // when the books were so
 	Names     map[string]string
 	Report    *billing.CheckReport
 	CheckedAt time.Time
@@ -82,7 +105,7 @@ func (c *Console) ledger(w http.ResponseWriter, r *http.Request, who users.Accou
 	v := ledgerView{Names: bookNames, Kinds: transferKinds, Kind: q.Get("kind"), Text: q.Get("q")}
 	v.Report, v.CheckedAt = c.books.last()
 	var err error
-	if v.Books, err = c.cfg.Ledger.Books(ctx); err != nil {
+	if v.Books, v.AddedAt, err = c.sums(ctx); err != nil {
 		return err
 	}
 	income, err := c.cfg.Ledger.Income(ctx, "", c.cfg.Now().Add(-billing.IncomeShown))

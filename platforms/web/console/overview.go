@@ -159,7 +159,7 @@ func (c *Console) stopAlarms(ctx context.Context) (list []alarm) {
 
 // bookAlarms tells of a ledger that does not balance.
 func (c *Console) bookAlarms(ctx context.Context) []alarm {
-	books, err := c.cfg.Ledger.Books(ctx)
+	books, _, err := c.sums(ctx)
 	if err != nil {
 		return []alarm{{"The ledger can't be read: " + err.Error(), "ledger", true}}
 	}

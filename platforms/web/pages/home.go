@@ -60,7 +60,7 @@ func (s *overview) home(w http.ResponseWriter, r *http.Request, a users.Account)
 		return err
 	}
 	all := s.tools.listed(a)
-	if !slices.ContainsFunc(all, func(t *registry.Tool) bool { return t.Category == h.Category }) {
+	if h.Category != "" && !slices.ContainsFunc(all, func(t *registry.Tool) bool { return t.Category == h.Category }) {
 		h.Category = ""
 	}
 	h.Categories = categories(all, h.Category)
@@ -110,11 +110,15 @@ func (s *overview) addPrices(r *http.Request, v i18n.Voice, cards []toolCard) er
 // turn gives the page of tools that begins at a place, and tells where the next one does. The first has those that wait beside it.
 func (h *homeView) turn(all []*registry.Tool, from string) []*registry.Tool {
 	var ready, waiting []*registry.Tool
+	first, _ := strconv.Atoi(from)
+	enough := min(max(first, 0), len(all)) + manyTools + 1 // more are not looked at one by one: that there is a next page is seen by now
 	for _, t := range all {
+		lost := t.State() == registry.StateUnavailable
 		switch {
+		case !lost && len(ready) >= enough:
 		case h.Category != "" && t.Category != h.Category:
 		case h.Category == "" && h.Query == "" && !t.InMenus():
-		case t.State() == registry.StateUnavailable:
+		case lost:
 			waiting = append(waiting, t)
 		default:
 			ready = append(ready, t)
@@ -148,8 +152,10 @@ func turnTo(tools []*registry.Tool, from string, length int) (page []*registry.T
 func categories(tools []*registry.Tool, shown string) []string {
 	var names []string
 	for _, t := range tools {
-		offered := t.InMenus() && t.State() != registry.StateUnavailable
-		if t.Category != "" && (offered || t.Category == shown) && !slices.Contains(names, t.Category) {
+		if t.Category == "" || slices.Contains(names, t.Category) { // asked first: there are few, and many tools
+			continue
+		}
+		if t.Category == shown || t.InMenus() && t.State() != registry.StateUnavailable {
 			names = append(names, t.Category)
 		}
 	}
