@@ -179,3 +179,15 @@ func TestNoPictureOfAFilm(t *testing.T) {
 		}
 	}
 }
+
+// What a workflow shows in words on the way comes after what it makes.
+func TestTextsLast(t *testing.T) {
+	t.Parallel()
+	b := painting()
+	b.Nodes = b.Nodes[:6]
+	b.Link(20, "2", 0, "8", "source", "*")
+	b.Node("8", "PreviewAny", `[]`, "").Node("7", "SaveImage", `["x"]`, "")
+	if out := define(t, b.String(), nil).Binding.Outputs; len(out) != 2 || out[0].Type != graph.KindImage || out[1].Type != graph.KindText {
+		t.Errorf("outputs %v, want the picture first", out)
+	}
+}
