@@ -191,3 +191,18 @@ func TestTextsLast(t *testing.T) {
 		t.Errorf("outputs %v, want the picture first", out)
 	}
 }
+
+// A whole number in the file does not make a widget one of whole numbers where its type or its name says otherwise.
+func TestUndeclaredFractions(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "images", "IMAGE").Link(2, "3", 0, "1", "gain", "FLOAT")
+	b.Node("1", "Warper", `[1, 2, 3]`, `"inputs": [{"name": "bend", "type": "FLOAT", "widget": {"name": "bend"}}, {"name": "end_at", "type": "*", "widget": {"name": "end_at"}}, {"name": "rows", "type": "INT", "widget": {"name": "rows"}}, {"name": "gain", "type": "FLOAT", "link": 2}],`)
+	b.Node("2", "SaveImage", `["x"]`, "").Node("3", "FloatConstant", `[1]`, `"title": "Gain",`)
+	d := define(t, b.String(), nil)
+	for name, whole := range map[string]bool{"bend": false, "end_at": false, "rows": true, "gain": false} {
+		if f, ok := d.Tool.InputSchema.Get(name); !ok || f.Integer != whole {
+			t.Errorf("%s takes whole numbers alone: %v, want %v; all: %v", name, f.Integer, whole, summary(d))
+		}
+	}
+}
