@@ -297,7 +297,7 @@ func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 		f.Default = ""
 	}
 	f.typeFrom(s)
-	if s == nil && fractions[p.Input] {
+	if s == nil && takesFractions(p.Node, p.Input) {
 		f.Integer = false
 	}
 	if s != nil {

@@ -179,3 +179,30 @@ func TestNoPictureOfAFilm(t *testing.T) {
 		}
 	}
 }
+
+// What a workflow shows in words on the way comes after what it makes.
+func TestTextsLast(t *testing.T) {
+	t.Parallel()
+	b := painting()
+	b.Nodes = b.Nodes[:6]
+	b.Link(20, "2", 0, "8", "source", "*")
+	b.Node("8", "PreviewAny", `[]`, "").Node("7", "SaveImage", `["x"]`, "")
+	if out := define(t, b.String(), nil).Binding.Outputs; len(out) != 2 || out[0].Type != graph.KindImage || out[1].Type != graph.KindText {
+		t.Errorf("outputs %v, want the picture first", out)
+	}
+}
+
+// A whole number in the file does not make a widget one of whole numbers where its type or its name says otherwise.
+func TestUndeclaredFractions(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "images", "IMAGE").Link(2, "3", 0, "1", "gain", "FLOAT")
+	b.Node("1", "Warper", `[1, 2, 3]`, `"inputs": [{"name": "bend", "type": "FLOAT", "widget": {"name": "bend"}}, {"name": "end_at", "type": "*", "widget": {"name": "end_at"}}, {"name": "rows", "type": "INT", "widget": {"name": "rows"}}, {"name": "gain", "type": "FLOAT", "link": 2}],`)
+	b.Node("2", "SaveImage", `["x"]`, "").Node("3", "FloatConstant", `[1]`, `"title": "Gain",`)
+	d := define(t, b.String(), nil)
+	for name, whole := range map[string]bool{"bend": false, "end_at": false, "rows": true, "gain": false} {
+		if f, ok := d.Tool.InputSchema.Get(name); !ok || f.Integer != whole {
+			t.Errorf("%s takes whole numbers alone: %v, want %v; all: %v", name, f.Integer, whole, summary(d))
+		}
+	}
+}

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,30 +31,15 @@ func (h heuristic) guessInputs(positive, negative []graph.FoundWidget) {
 
 // quiet says whether the author's own words tell which inputs matter.
 func (h heuristic) quiet() bool {
-	for _, f := range h.d.fields {
-		if f.source != sourceGuess {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.d.fields, func(f *field) bool { return f.source != sourceGuess })
 }
 
 func (h heuristic) has(t registry.InputType) bool {
-	for _, f := range h.d.fields {
-		if f.Type == t && len(f.Choices) == 0 && f.source <= sourceApp {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.d.fields, func(f *field) bool { return f.Type == t && len(f.Choices) == 0 && f.source <= sourceApp })
 }
 
 func (h heuristic) hasMedia() bool {
-	for _, f := range h.d.fields {
-		if f.Type.IsMedia() && f.source <= sourceApp {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.d.fields, func(f *field) bool { return f.Type.IsMedia() && f.source <= sourceApp })
 }
 
 // promptWords are the inputs of text encoders that all take the same description.
@@ -512,12 +498,7 @@ func (h heuristic) guessSeed() {
 
 // authored says whether the author chose the inputs, rather than described some.
 func (h heuristic) authored() bool {
-	for _, f := range h.d.fields {
-		if f.source <= sourceApp {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.d.fields, func(f *field) bool { return f.source <= sourceApp })
 }
 
 // joinSeed adds one more place; the range is what all accept.

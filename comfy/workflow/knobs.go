@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
@@ -43,10 +44,16 @@ var knobs = map[string]knob{
 	"temperature":      {"temperature", true, "", "How freely it chooses: 0 is always the same."}, "language": {"language", false, "", "The language it speaks."}, "voice": {"voice", false, "", "The voice it speaks with."},
 }
 
-// fractions are widgets that take fractions even where a file has a whole number and nobody declared them.
-var fractions = map[string]bool{
-	"cfg": true, "guidance": true, "denoise": true, "strength": true, "strength_model": true, "megapixels": true, "scale_by": true, "upscale_by": true, "fps": true, "frame_rate": true,
-	"temperature": true, "duration": true, "seconds": true,
+var fractions = regexp.MustCompile(`(?i)^(fps|frame_rate|(start|end)_at)$|cfg|guidance|denoise|strength|weight|megapixels|scale|factor|ratio|penalty|percent|opacity|temperature|duration|seconds|speed`)
+
+// takesFractions tells widgets that take fractions even where a file has a whole number and nobody declared them.
+func takesFractions(n *graph.FlatNode, widget string) bool {
+	if n.Node != nil {
+		if slot := n.Node.Input(widget); slot != nil && (slot.Type == "FLOAT" || slot.Type == "INT") {
+			return slot.Type == "FLOAT"
+		}
+	}
+	return fractions.MatchString(widget) || strings.Contains(n.Class, "Float")
 }
 
 // knownName gives the usual field name of a widget.

@@ -134,7 +134,7 @@ func (r results) appOutputs() []*graph.FlatNode {
 	return out
 }
 
-// savers gives all results in the order of the file. What is only shown counts where nothing of its kind is
+// savers gives all results in the order of the file, texts last. What is only shown counts where nothing of its kind is
 // saved: the preview beside a saved picture is no second result, the text that describes it is one.
 func (r results) savers() []*graph.FlatNode {
 	saved := map[string]bool{}
@@ -143,13 +143,17 @@ func (r results) savers() []*graph.FlatNode {
 			saved[n.ResultKind()] = true
 		}
 	}
-	var out []*graph.FlatNode
+	var out, texts []*graph.FlatNode
 	for _, n := range r.f.Nodes {
-		if n.IsResult() && !isolated(n) && !(onlyShows(n) && saved[n.ResultKind()]) {
+		switch {
+		case !n.IsResult() || isolated(n) || onlyShows(n) && saved[n.ResultKind()]:
+		case n.ResultKind() == graph.KindText:
+			texts = append(texts, n) // numbers and words on the way do not come before what the tool makes
+		default:
 			out = append(out, n)
 		}
 	}
-	return out
+	return append(out, texts...)
 }
 
 // onlyShows tells previews and displays of text from what is saved.

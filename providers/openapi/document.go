@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -56,12 +57,14 @@ func readDocument(name string, at *url.URL, data []byte, files *parts) (*documen
 	if err != nil {
 		return nil, err
 	}
-	version := root.Text("openapi")
-	if !versions.MatchString(version) {
-		if root.Has("swagger") {
-			version = "Swagger " + root.Text("swagger")
-		}
-		return nil, fmt.Errorf("its version is %q; expected OpenAPI 3.0 or 3.1 (openapi: 3.1.0)", version)
+	switch version := root.Text("openapi"); {
+	case versions.MatchString(version):
+	case root.Has("swagger"):
+		return nil, fmt.Errorf("it is written in Swagger %s; 3.0 and 3.1 are read: convert it, as editor.swagger.io does (Edit, Convert to OpenAPI 3.0)", plain.Short(root.Text("swagger")))
+	case version == "":
+		return nil, errors.New("it has no openapi: 3.1.0 at its top, which says that it describes an API: give the document of the service itself")
+	default:
+		return nil, fmt.Errorf("its version is %q; OpenAPI 3.0 and 3.1 are read", plain.Short(version))
 	}
 	if root.Has("paths") && root.Object("paths") == nil {
 		return nil, errors.New("it is no OpenAPI document: its paths are no object")

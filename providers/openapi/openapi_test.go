@@ -486,11 +486,27 @@ components: {securitySchemes: {Main-auth: ` + scheme + `}}`
 	})
 }
 
+// What services call their operations, in blanks or in sentences, becomes an id and a name.
+func TestOperationNames(t *testing.T) {
+	t.Parallel()
+	const head = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\nservers: [{url: '{{server}}'}]\npaths:\n"
+	h := open(t, head+`  /a: {get: {operationId: find pet by id, summary: Find it, responses: {'200': {description: x}}}}
+  /b: {get: {operationId: listFields, summary: "Provides the general information about the API, and the list of fields that can be asked for", responses: {'200': {description: x}}}}
+  /c: {get: {operationId: getRuns, summary: "**NOTE:** needs an [admin key](/keys)", responses: {'200': {description: x}}}}
+`)
+	for id, want := range map[string]string{"find_pet_by_id": "Find it", "listFields": "List fields", "getRuns": "Get runs"} {
+		if tool := h.tool(t, id); tool.DisplayName != want {
+			t.Errorf("%s is called %q, want %q", id, tool.DisplayName, want)
+		}
+	}
+}
+
 func TestBadDocuments(t *testing.T) {
 	t.Parallel()
 	const head = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\nservers: [{url: 'https://x.example'}]\n"
 	for name, c := range map[string]struct{ document, want string }{
-		"another version":        {"swagger: '2.0'\ninfo: {}", "Swagger 2.0"},
+		"another version":        {"swagger: '2.0'\ninfo: {}", "Swagger 2.0; 3.0 and 3.1 are read: convert it, as editor.swagger.io does"},
+		"no version":             {"$id: x\ntype: object", "it has no openapi: 3.1.0"},
 		"no document":            {"hello", "no JSON object"},
 		"broken YAML":            {"a: [", "neither JSON nor YAML"},
 		"broken JSON":            {"\n{\"openapi\": \"3.1.0\",\n \"paths\": }", "line 3, column 11: not valid JSON near"},

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
@@ -113,9 +115,12 @@ func (b *builder) identity() {
 		b.warn("it has neither summary nor description: say in plain words what it does")
 	}
 	spelled := words(id)
-	name := []rune(cmp.Or(sentence(summary), spelled))
+	name := sentence(summary)
+	if name == "" || utf8.RuneCountInString(name) > maxNameText || markdown.MatchString(name) {
+		name = plain.Clip(spelled, maxNameText)
+	}
 	b.tool = registry.Tool{
-		ToolID: shortened(id, maxID, id), Service: Service, DisplayName: string(name[:min(len(name), maxNameText)]), Description: cmp.Or(description, summary),
+		ToolID: shortened(strings.Join(strings.Fields(id), "_"), maxID, id), Service: Service, DisplayName: name, Description: cmp.Or(description, summary),
 		CommandName: command(spelled, id),
 		Listing:     registry.Listing{Category: b.category(), Kind: "openapi"},
 		Execution:   registry.Execution{Capability: registry.CapabilityWrite, Idempotent: b.op.method == "get" || b.op.method == "put" || b.op.method == "delete"},
@@ -137,6 +142,9 @@ func (b *builder) category() string {
 	}
 	return b.doc.root.Object("info").Text("title")
 }
+
+// markdown finds what would be read as stars and brackets in a name.
+var markdown = regexp.MustCompile("\\*\\*|\\]\\(|`")
 
 // wordBreak finds where camel case begins a new word.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
