@@ -64,7 +64,7 @@ func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 	t.Helper()
 	opts = append(opts, discordtest.Options{})
 	h := &harness{
-		server: discordtest.New(t, opts[0]), pool: postgrestest.New(t), transport: &http.Transport{},
+		server: discordtest.New(t, opts[0]), pool: postgrestest.NewSized(t, 4), transport: &http.Transport{},
 		people: map[string]*discordtest.User{}, rooms: map[string]*discordtest.Channel{}, owners: map[string]*discordtest.User{},
 		topics: map[string]*discordtest.Channel{}, sent: map[string]discordtest.Message{}, kinds: map[string]chat.MediaKind{},
 		pressed: map[string]chan struct{}{}, blocked: map[string]bool{}, opened: map[string]discordtest.Modal{}, notices: map[string][]chattest.Notice{},
