@@ -70,7 +70,7 @@ func newHarness(t testing.TB, opts ...discordtest.Options) *harness {
 	}
 	h := &harness{
 		clock:  opts[0].Clock,
-		server: discordtest.New(t, opts[0]), pool: postgrestest.New(t), transport: &http.Transport{},
+		server: discordtest.New(t, opts[0]), pool: postgrestest.NewSized(t, 4), transport: &http.Transport{},
 		people: map[string]*discordtest.User{}, rooms: map[string]*discordtest.Channel{}, owners: map[string]*discordtest.User{},
 		topics: map[string]*discordtest.Channel{}, sent: map[string]discordtest.Message{}, kinds: map[string]chat.MediaKind{},
 		pressed: map[string]chan struct{}{}, blocked: map[string]bool{}, opened: map[string]discordtest.Modal{}, notices: map[string][]chattest.Notice{},

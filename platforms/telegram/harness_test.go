@@ -43,7 +43,7 @@ var (
 func newHarness(t testing.TB) *harness {
 	t.Helper()
 	return &harness{
-		server: telegramtest.New(t, telegramtest.Options{}), pool: postgrestest.New(t),
+		server: telegramtest.New(t, telegramtest.Options{}), pool: postgrestest.NewSized(t, 4),
 		people: map[string]*telegramtest.User{}, rooms: map[string]*telegramtest.Chat{}, topics: map[string]int{},
 	}
 }

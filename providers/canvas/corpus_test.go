@@ -70,19 +70,25 @@ var testFonts = sync.OnceValue(func() *typeset.Setter {
 	return fonts
 })
 
+// described has the tools, whose schemas take longer to read than most drawings to be made.
+var described = sync.OnceValues(func() (*Provider, error) {
+	return New(Config{Fonts: testFonts(), Overlays: true, Painter: Abstract{}})
+})
+
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	fonts := testFonts()
-	p, err := New(Config{
-		Fonts: fonts, Media: files{}, Overlays: true, Painter: Abstract{}, Say: func(_ context.Context, _, key string) string { return key },
-		User:  func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil },
-		Owned: func(context.Context, string, registry.Media) (bool, error) { return true, nil },
-		Penpot: func(context.Context, string, string, any) (json.RawMessage, error) {
-			return json.RawMessage(`{"shapeIds": []}`), nil
-		},
-	})
+	all, err := described()
 	if err != nil {
 		t.Fatal(err)
+	}
+	p := &Provider{tools: all.tools, byID: all.byID, Config: all.Config}
+	p.drawer = &draw.Drawer{Fonts: fonts, Image: p.image, File: p.file}
+	p.Media, p.Say = files{}, func(_ context.Context, _, key string) string { return key }
+	p.User = func(_ context.Context, id string) (Person, error) { return Person{ID: id, Name: "Ann"}, nil }
+	p.Owned = func(context.Context, string, registry.Media) (bool, error) { return true, nil }
+	p.Penpot = func(context.Context, string, string, any) (json.RawMessage, error) {
+		return json.RawMessage(`{"shapeIds": []}`), nil
 	}
 	b := &bench{Provider: p, scene: scene.New(fonts, scene.Page{}), names: map[string]operation{}}
 	for _, o := range operations() {

@@ -37,45 +37,71 @@ func build(ctx context.Context, o options, dir string) (string, error) {
 	return buildSkewed(ctx, o.root, dir)
 }
 
-// buildSkewed builds the program on a standard library whose time.Now is ahead by what skewVariable says. So nothing of this stands in
-// the program itself, and no library has to be put under it. All packages are compiled for it once, which takes minutes.
+// nowSource is where time.Now reads the clock, and skewedNow the same with what skewVariable says added: on the same line, and without a new name,
+// since what package time shows to others, with its lines and its symbols by number, has to stay as it is.
+const (
+	nowSource = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
+	skewedNow = "func Now() Time {\n\tsec, nsec, mono := runtimeNow(); ahead, _ := syscall.Getenv(`" + skewVariable + "`); by, sign := int64(0), int64(1); " +
+		"for i := range len(ahead) { if ahead[i] == '-' { sign = -1 } else { by = by*10 + int64(ahead[i]-'0') } }; sec += sign * by\n"
+)
+
+// buildSkewed links the program with a package time whose Now is ahead by what skewVariable says. So nothing of this stands in the program
+// itself, no library has to be put under it, and of all that is compiled for the program as it is only that package is compiled anew. Where Go's linker
+// finds that others would see another package than they were compiled with, it refuses.
 func buildSkewed(ctx context.Context, root, dir string) (string, error) {
-	found, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env: %w", err)
+	if err := program.DependOnSources(root); err != nil {
+		return "", err
 	}
-	original := filepath.Join(strings.TrimSpace(string(found)), "src", "time", "time.go")
-	source, err := os.ReadFile(original)
+	command := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=") // -trimpath would give the file another name
+		out, err := cmd.Output()
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+			return "", fmt.Errorf("go %s in %s, which must be the project's root: %w\n%s", args[0], root, err, failed.Stderr)
+		}
+		return strings.TrimSpace(string(out)), err
+	}
+	goroot, err := command("env", "GOROOT")
 	if err != nil {
 		return "", err
 	}
-	const reading = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
-	if bytes.Count(source, []byte(reading)) != 1 {
+	const name = "/src/time/time.go"
+	source, err := os.ReadFile(goroot + name)
+	if err != nil {
+		return "", err
+	}
+	if bytes.Count(source, []byte(nowSource)) != 1 {
 		return "", errors.New("time.Now of this Go is not as it was: set test/soak/clock.go right, or use -skew 0")
 	}
-	source = bytes.Replace(source, []byte(reading), []byte(reading+"\tsec += ahead\n"), 1)
-	source = append(source, `
-var ahead = func() (seconds int64) {
-	text, _ := syscall.Getenv("`+skewVariable+`")
-	sign := int64(1)
-	for i := range len(text) {
-		if text[i] == '-' {
-			sign = -1
-			continue
-		}
-		seconds = seconds*10 + int64(text[i]-'0')
-	}
-	return sign * seconds
-}()
-`...)
-	source = bytes.Replace(source, []byte("import (\n"), []byte("import (\n\t\"syscall\"\n"), 1)
-	changed, overlay := filepath.Join(dir, "time.go"), filepath.Join(dir, "overlay.json")
-	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
+	source = bytes.Replace(source, []byte(nowSource), []byte(skewedNow), 1)
+	source = bytes.Replace(source, []byte("import (\n"), []byte("import (\"syscall\"\n"), 1)
+	changed, overlay, packages := filepath.Join(dir, "time.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "packages")
+	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{goroot + name: changed}})
 	if err != nil {
 		return "", err
 	}
 	if err := errors.Join(os.WriteFile(changed, source, 0o644), os.WriteFile(overlay, replaced, 0o644)); err != nil {
 		return "", err
 	}
-	return program.Build(ctx, root, dir, "-overlay", overlay)
+	skewedTime, err := command("list", "-export", "-overlay", overlay, "-gcflags=time=-trimpath="+changed+"=>$GOROOT"+name, "-f={{.Export}}", "time")
+	if err != nil {
+		return "", err
+	}
+	list, err := command("list", "-export", "-deps", "-f={{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}", "./cmd/signalbox")
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(list, "\n") // the program itself comes last
+	for i, line := range lines {
+		if strings.HasPrefix(line, "packagefile time=") {
+			lines[i] = "packagefile time=" + skewedTime
+		}
+	}
+	if err := os.WriteFile(packages, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		return "", err
+	}
+	_, own, _ := strings.Cut(lines[len(lines)-1], "=")
+	binary := filepath.Join(dir, "signalbox")
+	_, err = command("tool", "link", "-s", "-w", "-importcfg", packages, "-o", binary, own)
+	return binary, err
 }

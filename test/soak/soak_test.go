@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestSoak is the short form: a house of three processes, each with another clock, and one harm after the other. The program is built
-// without the race detector, for its clock two minutes of processor time where nothing is cached; most of the rest is waiting.
+// TestSoak is the short form: a house of three processes, each with another clock, and one harm after the other. The program is linked
+// without the race detector, from what vet has compiled; most of the rest is waiting.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	o := options{

@@ -62,18 +62,25 @@ var joinServer = sync.OnceValues(func() (*server, error) {
 // or failed when the environment says CI=true.
 func New(t testing.TB) *pgxpool.Pool {
 	t.Helper()
+	return NewSized(t, 10) // enough for tests of races; the server has room for 50 such tests at once
+}
+
+// NewSized is New with a pool of so many connections. A house whose parts all begin at once opens as many as it may, and the server's work for one
+// is several times that for a question: four are enough where a test is about what the house does, and not about races in it.
+func NewSized(t testing.TB, connections int32) *pgxpool.Pool {
+	t.Helper()
 	srv := need(t)
 	template, err := srv.template(t.Context())
 	if err != nil {
 		t.Fatalf("postgrestest: migrated template: %v", err)
 	}
-	return fresh(t, srv, template)
+	return fresh(t, srv, template, connections)
 }
 
 // NewEmpty is New without any migration applied.
 func NewEmpty(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	return fresh(t, need(t), "template1")
+	return fresh(t, need(t), "template1", 10)
 }
 
 // DSN returns the address of pool's database, for code that connects by
@@ -96,7 +103,7 @@ func need(t testing.TB) *server {
 }
 
 // fresh copies template into a database that lives as long as t.
-func fresh(t testing.TB, srv *server, template string) *pgxpool.Pool {
+func fresh(t testing.TB, srv *server, template string, connections int32) *pgxpool.Pool {
 	t.Helper()
 	name := databaseName(t.Name())
 	quoted := pgx.Identifier{name}.Sanitize()
@@ -112,8 +119,7 @@ func fresh(t testing.TB, srv *server, template string) *pgxpool.Pool {
 	if err != nil {
 		t.Fatalf("postgrestest: %v", err)
 	}
-	// Enough for tests of races; the server has room for 50 such tests at once.
-	config.MaxConns = 10
+	config.MaxConns = connections
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(t.Context()), config)
 	if err != nil {
 		t.Fatalf("postgrestest: %v", err)

@@ -122,7 +122,7 @@ func NewWorld(t testing.TB, h Harness, tools ...registry.Tool) *World {
 	if house, ok := h.(interface{ House() *pgxpool.Pool }); ok {
 		w.Pool = house.House() // the platform and the house know the same people, as in the program
 	} else {
-		w.Pool = postgrestest.New(t)
+		w.Pool = postgrestest.NewSized(t, 4)
 	}
 	w.Ledger = billing.NewLedger(w.Pool)
 	w.Groups = groups.New(groups.Config{Pool: w.Pool, Ledger: w.Ledger, Now: w.groupsNow})

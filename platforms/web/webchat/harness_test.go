@@ -70,7 +70,7 @@ var (
 
 func newHarness(t testing.TB) *harness {
 	t.Helper()
-	pool := postgrestest.New(t)
+	pool := postgrestest.NewSized(t, 4)
 	ledger := billing.NewLedger(pool)
 	h := &harness{
 		pool: pool, files: housetest.NewFiles(t, pool), browsers: map[string]*browser{}, rooms: map[string]*browser{},

@@ -37,13 +37,13 @@ func Folder(name string) (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
-// Build makes the binary in dir from the sources in root. More are further arguments of go build.
-func Build(ctx context.Context, root, dir string, more ...string) (string, error) {
+// Build makes the binary in dir from the sources in root.
+func Build(ctx context.Context, root, dir string) (string, error) {
 	if err := DependOnSources(root); err != nil {
 		return "", err
 	}
 	file := filepath.Join(dir, "signalbox")
-	build := exec.CommandContext(ctx, "go", append(append([]string{"build", "-buildvcs=false", "-o", file}, more...), "./cmd/signalbox")...)
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", file, "./cmd/signalbox")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build in %s, which must be the project's root: %w\n%s", root, err, out)
