@@ -58,4 +58,17 @@ func TestGoingOnFromAResult(t *testing.T) {
 		chosen := h.started(v, "sketch", url.Values{"prompt": {"a cat"}, "seed": {"4711"}})
 		has(t, v.page("/tool/sketch?run="+chosen.ID), `value="4711"`)
 	})
+	t.Run("so does Again, as in chats", func(t *testing.T) {
+		again := func(id string) string {
+			path := v.form("/run/"+id+"/again", url.Values{}).Header.Get("Location")
+			return fmt.Sprintf("%s", v.finished(strings.TrimPrefix(path, "/run/")).Inputs["seed"])
+		}
+		if seed := again(run.ID); seed == fmt.Sprintf("%s", run.Inputs["seed"]) {
+			t.Errorf("it ran with the seed %s once more", seed)
+		}
+		chosen := h.started(v, "sketch", url.Values{"prompt": {"a cow"}, "seed": {"4712"}})
+		if seed := again(chosen.ID); seed != "4712" {
+			t.Errorf("it ran with the seed %s", seed)
+		}
+	})
 }
