@@ -61,9 +61,9 @@ func TestGoingOnFromAResult(t *testing.T) {
 	t.Run("so does Again, as in chats", func(t *testing.T) {
 		again := func(id string) string {
 			path := v.form("/run/"+id+"/again", url.Values{}).Header.Get("Location")
-			return fmt.Sprintf("%s", v.finished(strings.TrimPrefix(path, "/run/")).Inputs["seed"])
+			return string(v.finished(strings.TrimPrefix(path, "/run/")).Inputs["seed"])
 		}
-		if seed := again(run.ID); seed == fmt.Sprintf("%s", run.Inputs["seed"]) {
+		if seed := again(run.ID); seed == fmt.Sprint(run.Inputs["seed"]) {
 			t.Errorf("it ran with the seed %s once more", seed)
 		}
 		chosen := h.started(v, "sketch", url.Values{"prompt": {"a cow"}, "seed": {"4712"}})
