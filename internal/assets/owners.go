@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -226,13 +227,34 @@ type Space struct {
 	Files, Bytes int64
 }
 
-// AllSpace gives what all files take together.
-func AllSpace(ctx context.Context, pool *pgxpool.Pool) (all Space, err error) {
-	err = pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(size), 0)::bigint FROM assets`).Scan(&all.Files, &all.Bytes)
-	if err != nil {
-		err = fmt.Errorf("count files: %w", err)
+// totalFor is how long a total is good for: with millions of files it takes a second to count them.
+const totalFor = time.Minute
+
+// Total tells what all files take together.
+type Total struct {
+	pool *pgxpool.Pool
+
+	mu    sync.Mutex // held while they are counted
+	space Space
+	at    time.Time // when they were; zero: never
+}
+
+// NewTotal makes a Total.
+func NewTotal(pool *pgxpool.Pool) *Total { return &Total{pool: pool} }
+
+// Get gives what they take at now, or took a minute before at most.
+func (t *Total) Get(ctx context.Context, now time.Time) (Space, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if age := now.Sub(t.at); !t.at.IsZero() && age >= 0 && age < totalFor {
+		return t.space, nil
 	}
-	return all, err
+	var all Space
+	if err := t.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(size), 0)::bigint FROM assets`).Scan(&all.Files, &all.Bytes); err != nil {
+		return Space{}, fmt.Errorf("count files: %w", err)
+	}
+	t.space, t.at = all, now
+	return all, nil
 }
 
 // unneeded is what asset_uses says of an asset a. Whatever an account needs, it owns.

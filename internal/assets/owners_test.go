@@ -267,7 +267,8 @@ func TestLimits(t *testing.T) {
 	if refused != 10 {
 		t.Errorf("%d of 20 uploads of 100 bytes were refused at a limit of 1000, want 10", refused)
 	}
-	if all, err := assets.AllSpace(t.Context(), b.pool); err != nil || all != (assets.Space{Files: 10, Bytes: 1000}) {
+	total, now := assets.NewTotal(b.pool), time.Now()
+	if all, err := total.Get(t.Context(), now); err != nil || all != (assets.Space{Files: 10, Bytes: 1000}) {
 		t.Errorf("Ann has %v: %v", all, err)
 	}
 	for _, other := range []assets.Meta{{Owner: ben, Kind: assets.Upload, Limit: 1000}, {Owner: ann, Kind: assets.Result, Limit: 1000}, {Owner: ann, Kind: assets.Upload}} {
@@ -275,7 +276,10 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v: %v", other, err)
 		}
 	}
-	if all, err := assets.AllSpace(t.Context(), b.pool); err != nil || all.Files != 13 {
+	if all, err := total.Get(t.Context(), now.Add(59*time.Second)); err != nil || all.Files != 10 {
+		t.Errorf("all files were counted anew after less than a minute: %v, %v", all, err)
+	}
+	if all, err := total.Get(t.Context(), now.Add(time.Minute)); err != nil || all.Files != 13 {
 		t.Errorf("all files: %v, %v", all, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/registry"
@@ -28,10 +29,8 @@ func (s *Store) Hidden(ctx context.Context, ref registry.Media) (bool, error) {
 	return assets.Hidden(ctx, s.Config.Pool, assets.Ref(ref))
 }
 
-// Space gives what the files of all accounts and of the house take.
-func (s *Store) Space(ctx context.Context) (assets.Space, error) {
-	return assets.AllSpace(ctx, s.Config.Pool)
-}
+// Space gives what the files of all accounts and of the house take, or took a minute ago.
+func (s *Store) Space(ctx context.Context) (assets.Space, error) { return s.files.Get(ctx, time.Now()) }
 
 // Thumbnail gives a small version of a picture, which fits into a square of so many pixels, and its type. assets.ErrNoThumbnail:
 // none can be made.

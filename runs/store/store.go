@@ -29,6 +29,7 @@ type Store struct {
 	tools      toolCache
 	loads      *group.Group[load]
 	thumbnails *assets.Thumbnails
+	files      *assets.Total
 	positions  queuePositions
 	ahead      func() map[string]int // runs that a service has and has not begun
 
@@ -38,7 +39,7 @@ type Store struct {
 
 // NewStore makes a Store.
 func NewStore(e *Env) *Store {
-	s := &Store{Env: e, thumbnails: assets.NewThumbnails(e.Config.Pool), turns: make(map[string]string)}
+	s := &Store{Env: e, thumbnails: assets.NewThumbnails(e.Config.Pool), files: assets.NewTotal(e.Config.Pool), turns: make(map[string]string)}
 	s.loads = group.New(GroupSize, s.flushLoads, group.Lane{}, group.Lane{})
 	s.loads.Place = func(l *load) (lane int, id string) { return Spread(l.id, s.loads.Lanes()), l.id }
 	return s

@@ -27,7 +27,7 @@ func (s *Limiter) Usage(ctx context.Context, accountID string) (runs.Usage, erro
 	}
 	used := s.newUsages()
 	batch := &pgx.Batch{}
-	used.queue(batch, []string{accountID})
+	used.queue(batch, []string{accountID}, used.month)
 	used.queueFiles(batch, []string{accountID})
 	used.queueQuestions(batch, []string{accountID})
 	if err := s.Config.Pool.SendBatch(ctx, batch).Close(); err != nil {
@@ -82,8 +82,8 @@ func (u *usages) of(accountID string) *runs.Usage {
 	return found
 }
 
-// usageSQL counts what is under way and what began in the month, and what the account paid for itself; that ids are in order of time spares reading the
-// rest of the account's history.
+// usageSQL counts what is under way and what began in the day, and what the account paid for itself in the day and in the month; that ids are in order
+// of time spares reading the rest of the account's history.
 const usageSQL = `
 	SELECT account_id::text, count(*) FILTER (WHERE ended_at IS NULL),
 		count(*) FILTER (WHERE created_at >= $2 AND (ended_at IS NULL OR status = 'succeeded')),
@@ -92,9 +92,12 @@ const usageSQL = `
 	FROM runs WHERE account_id = ANY ($1::uuid[]) AND (id >= $4 OR ended_at IS NULL) AND status <> 'awaiting_confirmation'
 	GROUP BY account_id`
 
-// queue adds the reading of the accounts' usage to batch.
-func (u *usages) queue(batch *pgx.Batch, accounts []string) {
-	batch.Queue(usageSQL, accounts, u.day, u.month, store.FirstID(u.earliest())).Query(func(rows pgx.Rows) error {
+// queue adds the reading of the accounts' usage to batch: what began before since, the day's or the month's beginning, is not counted.
+func (u *usages) queue(batch *pgx.Batch, accounts []string, since time.Time) {
+	if len(accounts) == 0 {
+		return
+	}
+	batch.Queue(usageSQL, accounts, u.day, u.month, firstID(since)).Query(func(rows pgx.Rows) error {
 		var account string
 		var read runs.Usage
 		_, err := pgx.ForEachRow(rows, []any{&account, &read.AtOnce, &read.Today, &read.SpentDay, &read.SpentMonth}, func() error {
@@ -122,22 +125,27 @@ func (u *usages) queueFiles(batch *pgx.Batch, accounts []string) {
 	})
 }
 
-// earliest is a time before the ids of the month's runs, which have the time of the machine that made them.
-func (u *usages) earliest() time.Time {
-	if now := time.Now(); now.Before(u.month) {
-		return now.AddDate(0, -1, 0)
+// firstID is one before those of what began since a time: they have the time of the machine that made them, which may be behind.
+func firstID(since time.Time) string {
+	if now := time.Now(); now.Before(since) {
+		return store.FirstID(now.AddDate(0, -1, 0))
 	}
-	return u.month
+	return store.FirstID(since.Add(-time.Hour))
 }
 
 // queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
 // has any. The accounts are locked by then.
 func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
-	var accounts, filed, groupIDs []string
+	var accounts, byDay, byMonth, filed, groupIDs []string
 	budgets := false
 	for _, a := range accepts {
 		if a.limited() {
 			accounts, groupIDs = append(accounts, a.Record.AccountID), append(groupIDs, groupsOf(&a.Record)...)
+			if a.Limits.MonthCap > 0 {
+				byMonth = append(byMonth, a.Record.AccountID)
+			} else { // who makes thousands of runs in a month is spared reading them at each
+				byDay = append(byDay, a.Record.AccountID)
+			}
 			budgets = budgets || a.Budget.Limit > 0
 			if a.Limits.ResultBytes > 0 {
 				filed = append(filed, a.Record.AccountID)
@@ -148,7 +156,8 @@ func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
 		return nil
 	}
 	used := s.newUsages()
-	used.queue(batch, accounts)
+	used.queue(batch, byDay, used.day)
+	used.queue(batch, byMonth, used.month)
 	if budgets {
 		used.queueBudgets(batch, accounts)
 	}
@@ -203,7 +212,7 @@ const budgetSQL = `
 
 // queueBudgets adds the reading of what is spent of the accounts' budgets to batch.
 func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
-	batch.Queue(budgetSQL, accounts, u.month, store.FirstID(u.earliest())).Query(func(rows pgx.Rows) error {
+	batch.Queue(budgetSQL, accounts, u.month, firstID(u.month)).Query(func(rows pgx.Rows) error {
 		var key budgetKey
 		var spent billing.NanoUSD
 		_, err := pgx.ForEachRow(rows, []any{&key.account, &key.name, &spent}, func() error {

@@ -41,7 +41,7 @@ func (u *usages) queueGroups(batch *pgx.Batch, ids []string) {
 		return
 	}
 	groups.QueueTerms(batch, ids, func(t groups.Terms) { u.groups[t.ID] = &groupUse{terms: t, members: map[string]memberUse{}} })
-	batch.Queue(groupSQL, ids, u.day, u.month, store.FirstID(u.earliest())).Query(func(rows pgx.Rows) error {
+	batch.Queue(groupSQL, ids, u.day, u.month, firstID(u.month)).Query(func(rows pgx.Rows) error {
 		var id, account string
 		var member memberUse
 		var day billing.NanoUSD
@@ -218,7 +218,7 @@ func (s *Limiter) GroupSpent(ctx context.Context, groupID, accountID string) (gr
 // read reads what an account has used of its limits, and what groups have spent.
 func (u *usages) read(ctx context.Context, on sender, accountID string, groupIDs []string) error {
 	batch := &pgx.Batch{}
-	u.queue(batch, []string{accountID})
+	u.queue(batch, []string{accountID}, u.month)
 	u.queueFiles(batch, []string{accountID})
 	u.queueQuestions(batch, []string{accountID})
 	u.queueGroups(batch, groupIDs)

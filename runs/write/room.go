@@ -22,7 +22,7 @@ const questionsSQL = `
 
 // queueQuestions adds to batch the reading of what questions have cost the accounts. It comes after all that is counted of runs.
 func (u *usages) queueQuestions(batch *pgx.Batch, accounts []string) {
-	batch.Queue(questionsSQL, accounts, u.day, u.month, store.FirstID(u.earliest())).Query(func(rows pgx.Rows) error {
+	batch.Queue(questionsSQL, accounts, u.day, u.month, firstID(u.month)).Query(func(rows pgx.Rows) error {
 		var account, budget string
 		var day, month billing.NanoUSD
 		_, err := pgx.ForEachRow(rows, []any{&account, &budget, &day, &month}, func() error {
@@ -49,7 +49,7 @@ func (s *Limiter) Room(ctx context.Context, tx pgx.Tx, accountID string, b runs.
 	used := s.newUsages()
 	batch := &pgx.Batch{}
 	batch.Queue(`SELECT runs_lock($1)`, accountID)
-	used.queue(batch, []string{accountID})
+	used.queue(batch, []string{accountID}, used.month)
 	used.queueBudgets(batch, []string{accountID})
 	used.queueQuestions(batch, []string{accountID})
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

@@ -58,11 +58,12 @@ func Tools(to prometheus.Registerer, all, ready func() int) {
 
 // Files tells what files take. While the database is away there is no figure.
 func Files(to prometheus.Registerer, pool *pgxpool.Pool) {
+	total := assets.NewTotal(pool)
 	figure := func(of func(assets.Space) int64) func() float64 {
 		return func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 			defer cancel()
-			space, err := assets.AllSpace(ctx, pool)
+			space, err := total.Get(ctx, time.Now())
 			if err != nil {
 				return math.NaN()
 			}
