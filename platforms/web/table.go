@@ -110,7 +110,11 @@ func (s *Server) probes() []door.Route {
 	if s.cfg.Metrics == nil {
 		return list
 	}
-	return append(list, door.ForPrograms("GET /metrics", door.Watch, func(w http.ResponseWriter, r *http.Request, _ users.Account) error {
+	use := door.Watch
+	if s.cfg.Public == nil && s.cfg.MetricsToken == "" { // a local program's figures are no secret, unless its operator says so
+		use = door.Public
+	}
+	return append(list, door.ForPrograms("GET /metrics", use, func(w http.ResponseWriter, r *http.Request, _ users.Account) error {
 		s.cfg.Metrics.ServeHTTP(w, r)
 		return nil
 	}))

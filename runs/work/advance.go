@@ -334,9 +334,10 @@ func (w *step) mayRetry(failure *registry.Error) bool {
 }
 
 // isDeadly counts the engines that were lost while they worked on the run, and tells when that were too many to be chance. A loss of what only
-// waited there says nothing of it.
+// waited there says nothing of it, and neither does one that a process finds when it takes the run over: whatever ended the process before may have
+// ended the engine, too.
 func (w *step) isDeadly(failure *registry.Error) bool {
-	if w.r.Status != runs.StatusRunning || !w.onEngines() || failure.Code != registry.CodeLost && failure.Code != registry.CodeGone {
+	if !w.ran || !w.onEngines() || failure.Code != registry.CodeLost && failure.Code != registry.CodeGone {
 		return false
 	}
 	w.r.Deaths++

@@ -20,6 +20,7 @@ type step struct {
 
 	sent  bool              // the present handle may have reached the provider
 	open  <-chan submission // of a submission that the work did not wait for; nil: there is none
+	ran   bool              // the provider was seen at work on it, in this attempt and by this process
 	left  bool              // the work gave up on a run that the provider may still be at
 	wrote time.Time         // progress, last
 	dirty bool              // there is progress that was not written
@@ -29,7 +30,7 @@ type step struct {
 // begin is the next attempt before anything of it was done.
 func (w *step) begin() {
 	w.r.Attempt++
-	w.sent, w.left = false, false
+	w.sent, w.ran, w.left = false, false, false
 	w.r.Ticket, w.r.Sending, w.r.Status, w.r.Fraction, w.r.Stage, w.r.QueuePosition, w.r.ExpectedAt = nil, nil, runs.StatusQueued, nil, "", 0, nil
 }
 

@@ -234,9 +234,9 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 			p.Rest = before.ExpectedAt.Sub(v.s.Now())
 		}
 	}
-	v.r.Status = runs.StatusRunning
+	v.r.Status, v.ran = runs.StatusRunning, true
 	if p.State == registry.RunQueued {
-		v.r.Status = runs.StatusSubmitted
+		v.r.Status, v.ran = runs.StatusSubmitted, false
 	}
 	v.r.Stage, v.r.QueuePosition, v.r.Fraction = cleanText(p.Stage), max(p.QueuePosition, 0), nil
 	if p.HasFraction && !math.IsNaN(p.Fraction) {

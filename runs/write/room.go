@@ -8,7 +8,6 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/runs"
-	"github.com/signalbox/signalbox/runs/store"
 )
 
 // questionsSQL is what questions to models have cost their askers, or may cost while they are answered, today, in the month, and by

@@ -26,7 +26,7 @@ type HouseSettings struct {
 	AdminToken         string `env:"ADMIN_TOKEN" placeholder:"SECRET" help:"Signs the operator in, on the page and in the API, where it makes accounts, keys and invitations. Where it is set, nobody is the operator without it."`
 	TrustedProxies     string `env:"TRUSTED_PROXIES" placeholder:"ADDRESS,..." help:"Addresses or CIDRs of the proxies in front, such as 127.0.0.1,10.0.0.0/8: what their X-Forwarded-For says is where people come from, by which guesses at keys and codes are limited. Empty: nobody is believed."`
 	MetricsAddr        string `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Serves /metrics at an address of its own, such as 127.0.0.1:9100, to anyone who reaches it, and not beside the page."`
-	MetricsToken       string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does. Without PUBLIC_URL and ADMIN_TOKEN the machine itself needs neither."`
+	MetricsToken       string `env:"METRICS_TOKEN" placeholder:"SECRET" help:"Opens /metrics, as ADMIN_TOKEN does. Without PUBLIC_URL and this it is open."`
 	OutboundAllow      string `env:"OUTBOUND_ALLOW" placeholder:"HOST,..." help:"Inner hosts, host:port or CIDRs that fetched inputs may come from and messages to programs may go to."`
 	LogLevel           string `env:"LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
 	LogFormat          string `env:"LOG_FORMAT" default:"text" help:"text or json."`

@@ -11,9 +11,7 @@ import (
 // Admit lets the sender of a request in by what the address does, or says why not. Anyone who acts by a cookie has to
 // send the page's token, too; so has who signs in.
 func (d *Door) Admit(w http.ResponseWriter, r *http.Request, use Use) (users.Account, error) {
-	v := visitOf(r.Context())
-	v.page = v.page || use == Watch // the monitoring at this machine has no cookie
-	c, err := v.who()
+	c, err := visitOf(r.Context()).who()
 	if err != nil && !errors.Is(err, ErrSignedOut) {
 		return users.Account{}, err
 	}
