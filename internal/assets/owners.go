@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
@@ -232,28 +232,24 @@ const totalFor = time.Minute
 
 // Total tells what all files take together.
 type Total struct {
-	pool *pgxpool.Pool
-
-	mu    sync.Mutex // held while they are counted
-	space Space
-	at    time.Time // when they were; zero: never
+	pool  *pgxpool.Pool
+	space cache.Latest[Space]
 }
 
 // NewTotal makes a Total.
-func NewTotal(pool *pgxpool.Pool) *Total { return &Total{pool: pool} }
+func NewTotal(pool *pgxpool.Pool) *Total {
+	return &Total{pool: pool, space: cache.Latest[Space]{Life: totalFor}}
+}
 
 // Get gives what they take at now, or took a minute before at most.
 func (t *Total) Get(ctx context.Context, now time.Time) (Space, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if age := now.Sub(t.at); !t.at.IsZero() && age >= 0 && age < totalFor {
-		return t.space, nil
-	}
-	var all Space
-	if err := t.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(size), 0)::bigint FROM assets`).Scan(&all.Files, &all.Bytes); err != nil {
+	all, _, err := t.space.Get(now, func() (all Space, err error) {
+		err = t.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(size), 0)::bigint FROM assets`).Scan(&all.Files, &all.Bytes)
+		return all, err
+	})
+	if err != nil {
 		return Space{}, fmt.Errorf("count files: %w", err)
 	}
-	t.space, t.at = all, now
 	return all, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	store "github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/bundle"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/history"
@@ -171,7 +172,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	c := &Console{cfg: cfg}
+	c := &Console{cfg: cfg, books: checked{sums: cache.Latest[billing.Books]{Life: sumsFor}}}
 	var err error
 	if c.bundle, err = bundle.New(staticFiles, "static", Root+"static/"); err != nil {
 		return nil, fmt.Errorf("console: %w", err)

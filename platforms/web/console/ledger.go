@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -20,9 +21,7 @@ type checked struct {
 	report *billing.CheckReport
 	at     time.Time
 
-	adding  sync.Mutex // held while the sums are read
-	sums    billing.Books
-	addedAt time.Time
+	sums cache.Latest[billing.Books]
 }
 
 // sumsFor is how long sums are shown: with many people they take longer to add up than all else on a page that is asked for again and again.
@@ -30,17 +29,7 @@ const sumsFor = 10 * time.Second
 
 // sums gives the sums of the books, and when they were so.
 func (c *Console) sums(ctx context.Context) (billing.Books, time.Time, error) {
-	b := &c.books
-	b.adding.Lock()
-	defer b.adding.Unlock()
-	if now := c.cfg.Now(); now.Before(b.addedAt) || now.Sub(b.addedAt) >= sumsFor { // a clock may be set back
-		sums, err := c.cfg.Ledger.Books(ctx)
-		if err != nil {
-			return sums, now, err
-		}
-		b.sums, b.addedAt = sums, now
-	}
-	return b.sums, b.addedAt, nil
+	return c.books.sums.Get(c.cfg.Now(), func() (billing.Books, error) { return c.cfg.Ledger.Books(ctx) })
 }
 
 func (b *checked) keep(r billing.CheckReport, at time.Time) {
