@@ -206,9 +206,11 @@ func TestAQuoteFollowsTheInputs(t *testing.T) {
 		t.Errorf("before anything was learned: %s and %s", one, many)
 	}
 	for _, batch := range []string{"1", "2", "4", "1", "2", "4"} {
-		h.ends(t, h.accept(t, of(batch)).ID)
+		if run, err := runs.Await(t.Context(), h, h.accept(t, of(batch)), nil); err != nil || run.Status != runs.StatusSucceeded {
+			t.Fatalf("%s, %v", run.Status, err)
+		}
 	}
-	// Each run counted at once, not after the twenty seconds for which lessons are kept.
+	// Each run counted when its end was told, not after the twenty seconds for which lessons are kept.
 	one, eight := quote("1"), quote("8")
 	if one.High > 10_000_000 || one.Low > 3_000_000 || eight.Low > 17_000_000 || eight.High < 17_000_000 || eight.High > 60_000_000 || one.Basis != "learned from the last 6 runs" {
 		t.Errorf("3 s cost %+v, 17 s %+v", one, eight)

@@ -375,11 +375,12 @@ func (w *step) late(ctx context.Context) error {
 func (s *Closer) afterFinish(ctx context.Context, f *write.Finish) {
 	r := &f.Record
 	s.Metrics.Observe(&r.Run)
-	s.hub.Changed(&r.Run)
-	s.tellExecution(ctx, &r.Run)
-	if r.Status == runs.StatusSucceeded && (f.NanoUnits > 0 || r.Receipt.FullCost() > 0) { // it is a lesson, see learn
+	// It is a lesson, see learn; who hears of the end is quoted a price that knows of it.
+	if r.Status == runs.StatusSucceeded && (f.NanoUnits > 0 || r.Receipt.FullCost() > 0) {
 		s.pricer.Learned.News(r.Tool)
 	}
+	s.hub.Changed(&r.Run)
+	s.tellExecution(ctx, &r.Run)
 }
 
 // Cancel ends a run that is not over: at once in the house, and at the provider as soon as it can be
