@@ -48,6 +48,7 @@ type guard struct {
 	hosts    map[string]bool // as asked for: host or host:port, lower case
 	prefixes []netip.Prefix
 	timeout  time.Duration // of connecting
+	resolver *net.Resolver // nil: this machine's
 }
 
 func newGuard(allow []string, options ...ssrf.Option) guard {
@@ -67,7 +68,7 @@ func newGuard(allow []string, options ...ssrf.Option) guard {
 }
 
 func (g guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: g.timeout}
+	d := &net.Dialer{Timeout: g.timeout, Resolver: g.resolver}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
