@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/platforms/web"
@@ -63,6 +67,36 @@ func mayTable(t *testing.T) (rows []mayRow) {
 		}
 	}
 	return rows
+}
+
+// mutedMay reads from docs/people.md which addresses that change something a mute leaves open.
+func mutedMay(t *testing.T) (addresses []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/people.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "and of those that change something\n")
+	list, _, _ = strings.Cut(strings.TrimSpace(list), "\n\n")
+	for _, found := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1) {
+		addresses = append(addresses, found[1])
+	}
+	if len(addresses) < 20 {
+		t.Fatalf("docs/people.md leaves %d addresses open", len(addresses))
+	}
+	return addresses
+}
+
+// mute mutes an account for a day.
+func (h *house) mute(accountID string) {
+	h.t.Helper()
+	err := pgx.BeginFunc(h.t.Context(), h.pool, func(tx pgx.Tx) error {
+		return h.users.Mute(h.t.Context(), tx, accountID, time.Now().Add(24*time.Hour), "test", "")
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.users.Refresh()
 }
 
 const metricsToken = "token-of-the-monitoring"
@@ -202,6 +236,45 @@ func TestWhoMayUseWhat(t *testing.T) {
 						t.Errorf("%s at %s: let in %v, the table says %v (%d)", who.name, address, in, may, res.Code)
 					} else if !in && !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusSeeOther, http.StatusNotFound}, res.Code) {
 						t.Errorf("%s at %s: turned away with %d", who.name, address, res.Code)
+					}
+				}
+			}
+		}
+	})
+	t.Run("who is muted is let in where docs/people.md says that a mute leaves open, and nowhere else", func(t *testing.T) {
+		open := mutedMay(t)
+		for _, address := range open {
+			if uses[address] == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(uses)), func(one string) bool {
+				before, deeds := strings.CutSuffix(one, "{deed}")
+				return deeds && strings.HasPrefix(address, before)
+			}) {
+				t.Errorf("%s is left open, but not served", address)
+			}
+		}
+		ben := h.visitor()
+		ben.form("/signin", url.Values{"key": {h.developer("ben").key}})
+		me := ben.accountID()
+		muted := []asker{{name: "a session", column: "signed in", cookies: ben.http.Jar.Cookies(h.at()), token: ben.token()}, {name: "a key", column: "key", key: h.key(me, 0, false)},
+			{name: "an agent's key", column: "agent's key", key: h.key(me, 0, true)}, {name: "a key for some tools", column: "named tools", key: h.keyWith(me, users.NewKey{Tools: []string{"wallpaper"}})}}
+		h.mute(me)
+		n := 100_000
+		for _, who := range muted {
+			for _, row := range rows {
+				addresses := row.addresses
+				if row.use == web.Person {
+					addresses = slices.Concat(addresses, open)
+				}
+				for _, address := range addresses {
+					if uses[address] != 0 && uses[address] != row.use {
+						continue // one that is left open, of another row
+					}
+					stays := strings.HasPrefix(address, "GET ") || row.use == web.Public || row.use == web.Uses["enter"] || slices.Contains(open, address)
+					n++
+					res := who.try(site, address, n)
+					if in := res.Body.String() == web.LetIn; in != (stays && row.may[who.column]) {
+						t.Errorf("%s at %s: let in %v (%d %s)", who.name, address, in, res.Code, res.Body)
+					} else if !in && row.may[who.column] && (res.Code != http.StatusForbidden || !strings.Contains(res.Body.String(), "appeal")) {
+						t.Errorf("%s at %s: %d %s", who.name, address, res.Code, res.Body)
 					}
 				}
 			}

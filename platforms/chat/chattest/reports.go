@@ -121,6 +121,18 @@ func mutedAppeals(s *scene) {
 	s.AwaitText(s.room, "may run nothing until", "/appeal")
 	s.say("/balance")
 	s.AwaitText(s.room, "to spend")
+	for i, command := range []string{"/sponsor 0.5", "/party 0.5 1h"} {
+		s.sayIn(group, command)
+		s.eventually("refusal of "+command, func() bool {
+			told := 0
+			for _, m := range s.Harness.Messages(s.t, group) {
+				if m.contains("may run nothing until", "/appeal") {
+					told++
+				}
+			}
+			return told == i+1
+		})
+	}
 	s.say("/appeal it was drawn")
 	s.AwaitText(s.room, "Your appeal is on its way.")
 	appeals, err := s.Moderation.Appeals(s.t.Context())

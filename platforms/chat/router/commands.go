@@ -167,6 +167,9 @@ func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 				return turn.Nothing, err
 			}
 		}
+		if stopped, err := muted(ctx, t, c.Name, muteStopsCommands); stopped || err != nil {
+			return turn.Nothing, err
+		}
 		spell(t, c.Inputs)
 		return c.Do(ctx, t)
 	}

@@ -78,3 +78,18 @@ func TestReportIsInTheMenuOfMessages(t *testing.T) {
 		t.Errorf("where nothing is reported it has %q", got)
 	}
 }
+
+func TestWhatAMuteStopsIsThere(t *testing.T) {
+	t.Parallel()
+	own, words := ownCommands(turn.Operator{}, allRooms), presses()
+	for _, name := range muteStopsCommands {
+		if _, there := own.Find(name); !there {
+			t.Errorf("there is no command %s", name)
+		}
+	}
+	for _, word := range muteStopsPresses {
+		if _, there := words[word]; !there {
+			t.Errorf("no button carries %s", word)
+		}
+	}
+}

@@ -35,6 +35,9 @@ func answerPrompt(ctx context.Context, t *turn.Turn) (bool, error) {
 		return true, settings.Answered(ctx, t, p)
 	}
 	if p.State.Site != nil {
+		if stopped, err := mutedAtAll(ctx, t); stopped || err != nil {
+			return true, err
+		}
 		return true, sitemenu.Answered(ctx, t, p)
 	}
 	if p.State.Draft == nil {

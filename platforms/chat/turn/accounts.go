@@ -67,6 +67,7 @@ type Links interface {
 // Gate says who may use what, and where.
 type Gate interface {
 	Check(ctx context.Context, who users.Subject, toolID string) (users.Decision, error)
+	MayRun(ctx context.Context, accountID string) error
 	AllowedTools(ctx context.Context, place users.Place) ([]string, error)
 	SetAllowedTools(ctx context.Context, place users.Place, toolIDs []string, by string) error
 	Rules(ctx context.Context, where users.Place) ([]users.Rule, error)

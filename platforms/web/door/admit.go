@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Admit lets the sender of a request in by what the address does, or says why not. Anyone who acts by a cookie has to
+// Admit lets the sender of a request in by what the address does and whether they are muted, or says why not. Anyone who acts by a cookie has to
 // send the page's token, too; so has who signs in.
 func (d *Door) Admit(w http.ResponseWriter, r *http.Request, use Use) (users.Account, error) {
 	c, err := visitOf(r.Context()).who()
@@ -19,9 +19,11 @@ func (d *Door) Admit(w http.ResponseWriter, r *http.Request, use Use) (users.Acc
 		return users.Account{}, cmp.Or(err, c.refusal(use))
 	}
 	if !safeMethod(r.Method) && (c.kind == session || use == Enter) {
-		return c.account, d.unforged(w, r)
+		if err := d.unforged(w, r); err != nil {
+			return c.account, err
+		}
 	}
-	return c.account, nil
+	return c.account, d.unmuted(r, c, use)
 }
 
 // AdmitToPage is Admit for a page of people: it signs the person at this machine in.

@@ -15,12 +15,13 @@ import (
 	"github.com/signalbox/signalbox/users"
 )
 
-// Accounts finds the accounts of the operator and of the person at this machine: users.Store.
+// Accounts finds the accounts of the operator and of the person at this machine, and refuses who is muted: users.Store.
 type Accounts interface {
 	Identify(ctx context.Context, id users.Identity) (users.Account, error)
 	ByIdentity(ctx context.Context, platform, externalID string) (users.Account, error)
 	SetOperator(ctx context.Context, accountID string, operator bool) error
 	EndOffice(ctx context.Context, accountID string) error
+	MayRun(ctx context.Context, accountID string) error
 }
 
 // Secrets knows keys and sessions: users.Store.
