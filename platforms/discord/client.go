@@ -288,6 +288,7 @@ func (c *Client) failure(q call, resp *http.Response, raw []byte, broken error) 
 		e.RetryAfter = wait
 		e.Uncertain = e.Status >= 500
 	}
+	e.Message = strings.ReplaceAll(e.Message, c.token.text, c.token.String()) // a proxy in between may tell what it was sent
 	if e.Status == http.StatusUnauthorized && !q.apart {
 		c.refused.Store(true)
 	}

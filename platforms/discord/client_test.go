@@ -114,6 +114,17 @@ func TestClient(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("an answer that tells what it was sent is told without the token", func(t *testing.T) {
+		t.Parallel()
+		for _, status := range []int{400, 401, 429, 500} {
+			c, _ := serve(t, answer(status, `{"message":"Authorization: Bot `+testToken+`","errors":"Bot `+testToken+`"}`))
+			q := posting()
+			q.droppable = true
+			if err := c.do(t.Context(), q, nil); err == nil || strings.Contains(err.Error(), testToken) {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+	})
 	t.Run("trap 5: a wait for rate limits ends with its context", func(t *testing.T) {
 		t.Parallel()
 		c, calls := serve(t, tooMany("30"))
