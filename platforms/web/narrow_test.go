@@ -57,6 +57,9 @@ func TestKeysForSomeTools(t *testing.T) {
 		`{"days":3651}`:                                      `1 to 3650 days`,
 		`{"days":2,"expires":"2100-01-01T00:00:00Z"}`:        `one of expires and days`,
 		`{"spendLimitUsd":"none"}`:                           `US dollars`,
+		`{"spendLimitUsd":""}`:                               `US dollars`,
+		`{"spendLimitUsd":null,"label":"x"}`:                 `US dollars`,
+		`{"spendLimitUsd":" "}`:                              `US dollars`,
 		`{"tools":[` + strings.Repeat(`"a",`, 100) + `"b"]}`: `at most 100`,
 		`{"label":"x","tools":"wallpaper"}`:                  `wrong type`,
 	} {

@@ -707,7 +707,7 @@ func TestInvitations(t *testing.T) {
 		if status := h.developer("eve").call("POST", "/api/invitations", `{}`, nil); status != http.StatusForbidden {
 			t.Errorf("not an operator: %d", status)
 		}
-		for _, body := range []string{`{"creditUsd":"-1"}`, `{"creditUsd":"much"}`, `{"forDays":1000}`, `[]`} {
+		for _, body := range []string{`{"creditUsd":"-1"}`, `{"creditUsd":"much"}`, `{"creditUsd":"10000000.01"}`, `{"forDays":1000}`, `[]`} {
 			if status := operator.call("POST", "/api/invitations", body, nil); status != http.StatusUnprocessableEntity {
 				t.Errorf("%s: %d", body, status)
 			}

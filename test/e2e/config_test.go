@@ -57,7 +57,7 @@ func wrongValues(t *testing.T) map[string][]string {
 		"STRIPE_SECRET_KEY":       {"pk_" + secret},
 		"STRIPE_WEBHOOK_SECRET":   {secret},
 		"STRIPE_API_URL":          {"stripe", "ftp://ann:" + secret + "@example.org"},
-		"SIGNUP_CREDIT_USD":       {"much", "-1"},
+		"SIGNUP_CREDIT_USD":       {"much", "-1", "10000001"},
 		"ACCESS":                  {"closed"},
 		"RUNS_AT_ONCE":            {"many", "-1"},
 		"BATCH_RUNS":              {"many", "0", "1001"},

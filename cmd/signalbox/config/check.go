@@ -226,7 +226,7 @@ func (c *Config) checkMoney(p *problems) {
 	c.Points, err = billing.ParsePoints(c.PointUSD)
 	p.unless(err == nil, "POINT_USD", c.PointUSD, "a decimal number of US dollars above zero, for example 0.000337")
 	c.SignupCredit, err = billing.ParseUSD(c.SignupCreditUSD)
-	p.unless(err == nil && c.SignupCredit >= 0, "SIGNUP_CREDIT_USD", c.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
+	p.unless(err == nil && c.SignupCredit >= 0 && c.SignupCredit <= billing.MaxAmount, "SIGNUP_CREDIT_USD", c.SignupCreditUSD, "a decimal number of US dollars, for example 1 or 0.50")
 	c.AskPerQuestion, err = billing.ParseUSD(c.AskUSDPerQuestion)
 	p.unless(err == nil && c.AskPerQuestion > 0, "ASK_USD_PER_QUESTION", c.AskUSDPerQuestion, "a decimal number of US dollars above zero, for example 0.25")
 	c.AskPerDay, err = billing.ParseUSD(c.AskUSDPerDay)

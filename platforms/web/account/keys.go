@@ -41,7 +41,7 @@ func (v wantedView) Restricts() bool {
 }
 
 func (v wantedView) wanted() request.WantedKey {
-	k := request.WantedKey{Label: v.Label, Limit: v.Limit, Agent: v.Agent, AllRuns: v.AllRuns}
+	k := request.WantedKey{Label: v.Label, Limit: request.KeyLimit(v.Limit), Agent: v.Agent, AllRuns: v.AllRuns}
 	if strings.TrimSpace(v.Tools) != "" {
 		k.Tools = strings.FieldsFunc(v.Tools, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
 	}

@@ -65,7 +65,7 @@ func (a *invitationsAPI) make(w http.ResponseWriter, r *http.Request, who users.
 	i := users.Invitation{By: who.ID, Note: body.Note}
 	if body.Credit != "" {
 		credit, err := billing.ParseUSD(body.Credit)
-		if err != nil || credit < 0 {
+		if err != nil || credit < 0 || credit > billing.MaxAmount {
 			return registry.Errorf(registry.CodeInvalidInput, "creditUsd: found %q, expected a decimal number of US dollars such as \"2.50\"", body.Credit)
 		}
 		i.Credit = int64(credit)

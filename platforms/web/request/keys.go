@@ -16,7 +16,7 @@ import (
 // WantedKey is an API key as somebody asks for it. What is nil, and an empty limit, restricts nothing; what restricts to nothing is refused.
 type WantedKey struct {
 	Label   string    `json:"label"`
-	Limit   string    `json:"spendLimitUsd"` // what its runs may cost in a calendar month, such as "5"
+	Limit   KeyLimit  `json:"spendLimitUsd"` // what its runs may cost in a calendar month, such as "5"
 	Agent   bool      `json:"agent"`         // a model acts with it: what changes something waits for the owner's approval
 	Tools   toolNames `json:"tools"`         // all that it may use: ids of tools, or how ids begin with a * behind it
 	Expires *string   `json:"expires"`       // when it ends, RFC 3339
@@ -36,6 +36,18 @@ func (n *toolNames) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
+// KeyLimit is empty only where nothing was said of a limit: a program that means one and has none writes null, or nothing between quotes.
+type KeyLimit string
+
+// UnmarshalJSON takes null and an empty text for a limit of nothing.
+func (l *KeyLimit) UnmarshalJSON(raw []byte) error {
+	err := json.Unmarshal(raw, (*string)(l))
+	if strings.TrimSpace(string(*l)) == "" {
+		*l = "0"
+	}
+	return err
+}
+
 const (
 	maxKeyTools = 100
 	maxKeyDays  = 3650
@@ -44,7 +56,7 @@ const (
 // Key checks what is wanted for an account. within is the end of the key that asks for it: none that it makes lasts longer.
 func (k WantedKey) Key(tools *catalog.Snapshot, a users.Account, now time.Time, within *time.Time) (users.NewKey, error) {
 	made := users.NewKey{Label: k.Label, Agent: k.Agent, Tools: k.Tools, AllRuns: k.AllRuns}
-	if limit := strings.TrimSpace(k.Limit); limit != "" {
+	if limit := strings.TrimSpace(string(k.Limit)); limit != "" {
 		amount, err := billing.ParseUSD(limit)
 		if err != nil || amount <= 0 {
 			return made, registry.Say(registry.CodeInvalidInput, said.KeyLimit).At("spendLimitUsd")
