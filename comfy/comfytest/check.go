@@ -261,3 +261,11 @@ func (s *Server) stats(body []byte) []byte {
 	}
 	return []byte(pyval.Dumps(root))
 }
+
+// bare is the path without the prefix under which every route exists a second time.
+func bare(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/api/"); ok && !strings.HasPrefix(rest, "jobs") {
+		return "/" + rest
+	}
+	return path
+}

@@ -3,11 +3,13 @@ package upstream
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -108,6 +110,58 @@ func Stopped(ctx context.Context, err error, p registry.Submitter, t registry.Ti
 		if now, asked := p.Poll(ctx, t); asked == nil && now.State.Terminal() || asked != nil && registry.AsError(asked).Code == registry.CodeLost {
 			return nil
 		}
+	}
+	return err
+}
+
+// ErrUnconfirmed is in the chain of an error after which nobody knows whether a call was carried out.
+var ErrUnconfirmed = errors.New("the service did not confirm the call")
+
+// errHandshake is in the chain of an error of a connection whose encryption was not agreed on.
+var errHandshake = errors.New("no encrypted connection came about")
+
+// broken judges a request without a whole answer.
+func (c *Client) broken(ctx context.Context, r Request, err error) error {
+	if ctx.Err() != nil && !r.Begins {
+		return ctx.Err()
+	}
+	failure := registry.Say(registry.CodeUnavailable, said.ServiceUnreached, "service", c.name).Again().Because(c.redacted(err))
+	if errors.Is(err, outbound.ErrInside) {
+		failure.Retryable = false
+		return failure.Reword(said.ServiceInside.With("service", c.name))
+	}
+	var network *net.OpError
+	switch {
+	case errors.As(err, &network) && network.Op == "dial", errors.Is(err, errHandshake): // nothing was sent
+	case !r.repeatable():
+		failure = c.unconfirmed(failure.Cause)
+	case errors.Is(err, context.DeadlineExceeded):
+		failure.Reword(said.ServiceSlow.With("service", c.name, "time", c.patience(r))).Code = registry.CodeTimeout
+	}
+	return &troubleError{failure}
+}
+
+func (c *Client) unconfirmed(cause error) *registry.Error {
+	return registry.Say(registry.CodeLost, said.LostConfirm, "service", c.name).Because(errors.Join(ErrUnconfirmed, cause))
+}
+
+// hide takes what is secret out of a text.
+func (c *Client) hide(text string) string {
+	for _, secret := range c.cfg.Secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	if c.cfg.Hide != nil {
+		text = c.cfg.Hide(text)
+	}
+	return text
+}
+
+// redacted keeps an error's text without secrets, and its chain only where there are none in it.
+func (c *Client) redacted(err error) error {
+	if text := err.Error(); c.hide(text) != text {
+		return errors.New(c.hide(text))
 	}
 	return err
 }

@@ -3,7 +3,7 @@ package telegramtest
 import (
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 )
 
 // Chat is a conversation: private, group or supergroup. Its methods play what happens to it from
@@ -208,12 +208,10 @@ func (c *Chat) botSees(m *message) bool {
 	command, _ := utf16Slice(text, 0, entities[0].Length)
 	name, target := cutCommand(command)
 	if target != "" {
-		return equalFold(target, c.s.opts.BotUsername)
+		return strings.EqualFold(target, c.s.opts.BotUsername)
 	}
 	return name != "" && !c.otherBot
 }
 
 // String names the chat, for failure reports.
 func (c *Chat) String() string { return fmt.Sprintf("%s %q (%d)", c.kind, c.title, c.id) }
-
-const deletableFor = 48 * time.Hour

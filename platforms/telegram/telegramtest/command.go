@@ -123,8 +123,6 @@ func cutCommand(s string) (name, bot string) {
 	return name, bot
 }
 
-func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
-
 // setChatMenuButton takes the button of all private chats; a Mini App's address is https.
 func (s *Server) setChatMenuButton(req *request) (any, *apiError) {
 	var b MenuButton

@@ -1,8 +1,10 @@
 package telegramtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"time"
 	"unicode"
 )
@@ -44,4 +46,22 @@ func lowerFirst(s string) string {
 	}
 	r[0] = unicode.ToLower(r[0])
 	return string(r)
+}
+
+func writeError(w http.ResponseWriter, e *apiError) {
+	body := map[string]any{"ok": false, "error_code": e.code, "description": e.description}
+	if e.retryAfter > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(e.retryAfter))
+		body["parameters"] = map[string]any{"retry_after": e.retryAfter}
+	}
+	if e.migrateTo != 0 {
+		body["parameters"] = map[string]any{"migrate_to_chat_id": e.migrateTo}
+	}
+	writeJSON(w, e.code, body)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // target finds the chat of a request and checks that the bot may write there.
@@ -510,3 +511,5 @@ func (s *Server) setMessageReaction(req *request) (any, *apiError) {
 	s.signal()
 	return true, nil
 }
+
+const deletableFor = 48 * time.Hour
