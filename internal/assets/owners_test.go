@@ -3,8 +3,10 @@ package assets_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/draw"
 	"image/jpeg"
@@ -322,6 +324,13 @@ func TestThumbnails(t *testing.T) {
 		turned := put(t, b.store, slices.Concat(file[:2], []byte(exif), file[2:]), "turned.jpg")
 		if config, _, err := get(turned, 128); err != nil || config.Width != 64 || config.Height != 128 {
 			t.Errorf("%d x %d: %v", config.Width, config.Height, err)
+		}
+		file = encode(t, func(w io.Writer) error { return png.Encode(w, photo) })
+		chunk := "eXIf" + exif[10:]
+		chunk = string(binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x1a"+chunk), crc32.ChecksumIEEE([]byte(chunk))))
+		turned = put(t, b.store, slices.Concat(file[:33], []byte(chunk), file[33:]), "turned.png")
+		if config, _, err := get(turned, 128); err != nil || config.Width != 64 || config.Height != 128 {
+			t.Errorf("a PNG: %d x %d: %v", config.Width, config.Height, err)
 		}
 	})
 	for name, content := range map[string][]byte{"a text": []byte("hello"), "a bomb": hugePNG(), "a broken picture": encode(t, func(w io.Writer) error { return png.Encode(w, photo) })[:200]} {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -111,7 +110,7 @@ func Shrink(original io.Reader, side int) (mime string, content []byte, err erro
 	}
 	small := image.NewNRGBA(image.Rect(0, 0, width, height))
 	draw.ApproxBiLinear.Scale(small, small.Bounds(), img, img.Bounds(), draw.Src, nil)
-	turned := turn(small, metadata.Orientation(file))
+	turned := metadata.Turn(small, metadata.Orientation(file))
 	var out bytes.Buffer
 	if turned.Opaque() {
 		err = jpeg.Encode(&out, turned, &jpeg.Options{Quality: 82})
@@ -140,33 +139,4 @@ func decodeSmall(file []byte) (image.Image, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoThumbnail, err)
 	}
 	return img, nil
-}
-
-// turn does what the orientation of a photo asks for.
-func turn(img *image.NRGBA, orientation int) *image.NRGBA {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	if orientation <= 1 || orientation > 8 {
-		return img
-	}
-	from := [...]func(x, y int) (int, int){
-		2: func(x, y int) (int, int) { return w - 1 - x, y },
-		3: func(x, y int) (int, int) { return w - 1 - x, h - 1 - y },
-		4: func(x, y int) (int, int) { return x, h - 1 - y },
-		5: func(x, y int) (int, int) { return y, x },
-		6: func(x, y int) (int, int) { return y, h - 1 - x },
-		7: func(x, y int) (int, int) { return w - 1 - y, h - 1 - x },
-		8: func(x, y int) (int, int) { return w - 1 - y, x },
-	}[orientation]
-	outW, outH := w, h
-	if orientation >= 5 {
-		outW, outH = h, w
-	}
-	out := image.NewNRGBA(image.Rect(0, 0, outW, outH))
-	for y := range outH {
-		for x := range outW {
-			fx, fy := from(x, y)
-			binary.NativeEndian.PutUint32(out.Pix[out.PixOffset(x, y):], binary.NativeEndian.Uint32(img.Pix[img.PixOffset(fx, fy):]))
-		}
-	}
-	return out
 }

@@ -111,24 +111,6 @@ func (c *copier) jpegOrientation(size int64) error {
 	return c.write([]byte{0xff, 0xe1}, binary.BigEndian.AppendUint16(nil, uint16(len(exif)+2)), exif)
 }
 
-// Orientation tells how a JPEG is to be turned, from 1 (not at all) to 8, as EXIF has it; 1 for other files.
-func Orientation(file []byte) int {
-	if !bytes.HasPrefix(file, []byte("\xff\xd8")) {
-		return 1
-	}
-	for rest := file[2:]; len(rest) > 4 && rest[0] == 0xff && rest[1] != 0xda; {
-		size := int(binary.BigEndian.Uint16(rest[2:]))
-		if size < 2 || size+2 > len(rest) {
-			return 1
-		}
-		if segment := rest[4 : 2+size]; rest[1] == 0xe1 && bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
-			return EXIFOrientation(segment)
-		}
-		rest = rest[2+size:]
-	}
-	return 1
-}
-
 // cleanGIF leaves out comments.
 func cleanGIF(c *copier) error {
 	head, err := c.read(13)

@@ -14,6 +14,7 @@ import (
 
 	_ "golang.org/x/image/webp"
 
+	"github.com/signalbox/signalbox/internal/metadata"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
 	"github.com/signalbox/signalbox/registry"
@@ -109,6 +110,9 @@ func checkImage(content []byte) (image.Config, string, error) {
 	if info.Width*info.Height > maxImagePixels || info.Width*info.Height == 0 {
 		return info, "", fmt.Errorf("it has %d by %d pixels, at most %d million are taken", info.Width, info.Height, maxImagePixels/1_000_000)
 	}
+	if metadata.Orientation(content) >= 5 { // it lies on its side
+		info.Width, info.Height = info.Height, info.Width
+	}
 	return info, format, nil
 }
 
@@ -173,7 +177,10 @@ func (p *Provider) image(ctx context.Context, ref string) (image.Image, error) {
 		return nil, err
 	}
 	img, _, err := image.Decode(bytes.NewReader(content))
-	return img, err
+	if err != nil {
+		return nil, err
+	}
+	return metadata.Upright(img, content), nil
 }
 
 // file gives a stored picture as it is.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/jpeg"
 	"io"
 	"maps"
 	"os"
@@ -349,6 +350,25 @@ func (f *penpotFile) ask(_ context.Context, _, kind string, payload any) (json.R
 	}
 	f.drawn.Pictures = nil
 	return json.RawMessage(`{}`), json.Unmarshal(raw, &f.drawn)
+}
+
+func TestAPhotoStandsUpright(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, image.NewRGBA(image.Rect(0, 0, 60, 30)), nil); err != nil {
+		t.Fatal(err)
+	}
+	exif := "\xff\xe1\x00\x22Exif\x00\x00II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"
+	turned := slices.Concat(file.Bytes()[:2], []byte(exif), file.Bytes()[2:])
+	b, _ := ground(t)
+	b.Media = memory{"asset:1": turned}
+	img, err := b.image(t.Context(), "asset:1")
+	if err != nil || img.Bounds().Size() != (image.Point{30, 60}) {
+		t.Errorf("it is drawn with %v: %v", img.Bounds().Size(), err)
+	}
+	if info, _, err := checkImage(turned); err != nil || info.Width != 30 || info.Height != 60 {
+		t.Errorf("it is said to have %d x %d: %v", info.Width, info.Height, err)
+	}
 }
 
 // TestPicturesToPenpot looks at what the plugin is sent of the pictures in a drawing.

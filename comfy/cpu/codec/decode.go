@@ -15,6 +15,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
+	"github.com/signalbox/signalbox/internal/metadata"
 )
 
 // maskless is the size of the empty mask that stands for "no alpha".
@@ -56,7 +57,7 @@ func DecodeStill(data []byte) (*tensor.Image, error) {
 
 // decodeFrames reads all frames, or only the first one in 8 bits when still.
 func decodeFrames(data []byte, still bool) (*reel, error) {
-	r := &reel{still: still, orientation: orientation(data)}
+	r := &reel{still: still, orientation: metadata.Orientation(data)}
 	var err error
 	switch {
 	case bytes.HasPrefix(data, []byte(pngMagic)):

@@ -1,8 +1,13 @@
 package show
 
 import (
+	"bytes"
+	"context"
 	"image"
 	"image/color"
+	"image/jpeg"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,5 +190,22 @@ func TestTransparent(t *testing.T) {
 	clear.SetColorIndex(2, 2, 1)
 	if !transparent(clear) || transparent(opaque) || transparent(image.NewGray(rect)) || !transparent(image.NewRGBA(rect)) {
 		t.Error("transparency was judged wrongly")
+	}
+}
+
+func TestAPhotoMadeSmallerStandsUpright(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, image.NewRGBA(image.Rect(0, 0, 60, 30)), nil); err != nil {
+		t.Fatal(err)
+	}
+	exif := "\xff\xe1\x00\x22Exif\x00\x00II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"
+	turned := slices.Concat(file.Bytes()[:2], []byte(exif), file.Bytes()[2:])
+	made, err := smaller(t.Context(), func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(turned)), nil }, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size, err := jpeg.DecodeConfig(bytes.NewReader(made)); err != nil || size.Width != 30 || size.Height != 60 {
+		t.Errorf("%d x %d: %v", size.Width, size.Height, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp"
 
+	"github.com/signalbox/signalbox/internal/metadata"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -29,7 +30,7 @@ const (
 // opener opens a stored file.
 type opener func(ctx context.Context) (io.ReadCloser, error)
 
-// decodePicture reads a picture of bounded size.
+// decodePicture reads a picture of bounded size, and turns it as the file says.
 func decodePicture(ctx context.Context, open opener) (image.Image, error) {
 	r, err := open(ctx)
 	if err != nil {
@@ -48,7 +49,10 @@ func decodePicture(ctx context.Context, open opener) (image.Image, error) {
 		return nil, fmt.Errorf("a picture of %d × %d pixels is too large to be opened", header.Width, header.Height)
 	}
 	img, _, err := image.Decode(bytes.NewReader(raw))
-	return img, err
+	if err != nil {
+		return nil, err
+	}
+	return metadata.Upright(img, raw), nil
 }
 
 // transparent reports whether any pixel of a picture lets something shine through.

@@ -1,32 +1,8 @@
 package codec
 
 import (
-	"bytes"
 	"encoding/binary"
-
-	"github.com/signalbox/signalbox/internal/metadata"
 )
-
-// orientation finds the EXIF orientation of a JPEG, PNG or WebP file; 1 (upright) when there is none.
-func orientation(data []byte) int {
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xd8}):
-		return metadata.Orientation(data)
-	case bytes.HasPrefix(data, []byte(pngMagic)):
-		for _, c := range pngChunks(data) {
-			if c.kind == "eXIf" {
-				return metadata.EXIFOrientation(c.data)
-			}
-		}
-	case len(data) > 12 && string(data[8:12]) == "WEBP":
-		for _, c := range riffChunks(data[12:]) {
-			if c.kind == "EXIF" {
-				return metadata.EXIFOrientation(c.data)
-			}
-		}
-	}
-	return 1
-}
 
 // chunk is a named block of a PNG or RIFF file.
 type chunk struct {
