@@ -40,14 +40,21 @@ func TestGoingOnFromAResult(t *testing.T) {
 			t.Error("a tool with a button stands in the menu, too")
 		}
 	})
+	t.Run("the set is varied where Again would keep its seed, as in chats", func(t *testing.T) {
+		const vary = `name="vary"`
+		if strings.Contains(page, vary) {
+			t.Error("Vary, which would do what Again does, stands beside it")
+		}
+		has(t, v.page("/run/"+h.started(v, "sketch", url.Values{"prompt": {"a hat"}, "seed": {"7"}}).ID), vary)
+	})
 	t.Run("the form has the picture, the words and how far to depart, and starts nothing", func(t *testing.T) {
 		form := v.page("/tool/redraw?use=" + run.ID + ".1&does=vary")
 		has(t, form, run.Outputs[1].Media, "a red bicycle", `value="0.5"`)
 		if strings.Contains(v.page("/tool/instruct?use="+run.ID+".0&does=edit"), ">a red bicycle</textarea>") {
 			t.Error("anyone who edits is given words that were said before")
 		}
-		if n := len(h.fake.Calls()); n != 1 {
-			t.Errorf("%d runs, want 1", n)
+		if n := len(h.fake.Calls()); n != 2 {
+			t.Errorf("%d runs, want 2", n)
 		}
 	})
 	t.Run("changing the inputs keeps a seed that was chosen, and draws one that was drawn", func(t *testing.T) {

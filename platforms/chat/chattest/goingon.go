@@ -21,6 +21,7 @@ func goingOn() map[string]func(*scene) {
 		"one picture of a set is varied by its own inputs":                       oneByItsOwnInputs,
 		"a set whose pictures nothing varies one by one is made anew":            setAnew,
 		"sets of six, eight, nine and ten have buttons for each picture":         largerSets,
+		"Vary of one picture makes one like it":                                  onePictureVaried,
 		"Vary works as often as one likes":                                       varyOften,
 		"weaker and stronger go on from each result":                             weakerAndStronger,
 		"tools that follow have buttons, and their words go along":               followingTools,
@@ -120,6 +121,9 @@ func setAnew(s *scene) {
 	if fmt.Sprint(vary.Inputs["seed"]) == "7" {
 		s.t.Error("Vary kept the seed")
 	}
+	s.Succeed(vary, shade(5), shade(6), shade(7), shade(8)) // of its drawn seed, Again makes another
+	m = s.labelled("U4", "Painter", "a red bicycle", fmt.Sprint("seed ", vary.Inputs["seed"]))
+	s.wantButtons(m, "U1 U2 U3 U4 Again | Edit prompt Settings Original file Use with… Receipt Delete")
 }
 
 // oneByItsOwnInputs varies a picture by a tool that takes none: with what the picture was made of, and a seed of small changes.
@@ -206,7 +210,7 @@ func oneOfASet(s *scene) {
 }
 
 func varyOften(s *scene) {
-	m := s.painted()
+	m := s.painted("seed=7")
 	s.press(m, "Vary")
 	s.Call(1)
 	s.press(m, "Vary") // a double press
@@ -218,14 +222,30 @@ func varyOften(s *scene) {
 		s.t.Fatal(err)
 	}
 	s.press(m, "Vary")
-	third := s.Call(2)
-	s.input(third, "prompt", "a red bicycle")
-	s.Succeed(s.Call(1), PictureOutput("picture"))
-	s.Succeed(third, PictureOutput("picture"))
-	s.Idle()
-	list := s.Harness.Messages(s.t, s.room)
-	s.press(list[len(list)-1], "Vary")
-	s.input(s.Call(3), "prompt", "a red bicycle")
+	s.input(s.Call(2), "prompt", "a red bicycle")
+}
+
+func onePictureVaried(s *scene) {
+	s.with(followers()...)
+	m := s.painted()
+	s.press(m, "Vary")
+	byTool := s.Call(1)
+	s.input(byTool, "image", s.refOfPainted())
+	s.input(byTool, "prompt", "a red bicycle")
+	s.with()
+	painter := PainterTool()
+	painter.InputSchema = append(painter.InputSchema, registry.InputField{Name: "subseed", Type: registry.TypeNumber, Role: registry.RoleVariation, Integer: true, Seed: true})
+	s.Loader.Set(painter)
+	s.Reload()
+	s.say("/painter a cat")
+	first := s.Call(2)
+	s.Succeed(first, PictureOutput("picture"))
+	s.press(s.AwaitMedia(s.room, "a cat", "Again, Vary: under $0.01"), "Vary")
+	vary := s.Call(3)
+	s.input(vary, "seed", fmt.Sprint(first.Inputs["seed"]))
+	if fmt.Sprint(vary.Inputs["subseed"]) == fmt.Sprint(first.Inputs["subseed"]) {
+		s.t.Error("the seed of small changes is the same")
+	}
 }
 
 func weakerAndStronger(s *scene) {

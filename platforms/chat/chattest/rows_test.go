@@ -254,7 +254,7 @@ func TestARemovedToolIsGoneFromTheChat(t *testing.T) {
 	t.Run("A83 command, menu, search and buttons", func(t *testing.T) {
 		t.Parallel()
 		s, fake := newScene(t)
-		result := s.painted()
+		result := s.painted("seed=7")
 		settings := s.settings("painter")
 		s.say("/run describe paint")
 		found := s.labelled("Painter", "/painter")

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -48,8 +49,7 @@ func changeButtons(ctx context.Context, t *turn.Turn, k store.Keyboard, to func(
 	})
 }
 
-// PressVary makes another like a result: the same once more with fresh seeds or, of one picture of a set, by a tool that
-// takes the picture. It can be pressed as often as one likes.
+// PressVary makes another like a result, as show.HowToVary says. It can be pressed as often as one likes.
 func PressVary(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return vary(ctx, t, k, k.State.Of, registry.AsFar)
 }
@@ -69,14 +69,13 @@ func PressStronger(ctx context.Context, t *turn.Turn, k store.Keyboard) error {
 	return vary(ctx, t, k, max(1, k.State.Of), registry.Stronger)
 }
 
-// vary makes another like the picture number n of a run, 0 for the run as a whole: by a tool that takes the picture or, where the
-// tool has a seed of small changes, with the picture's own inputs and another of those.
+// vary makes another like the picture number n of a run, or like all that it made with 0.
 func vary(ctx context.Context, t *turn.Turn, k store.Keyboard, n int, how registry.Distance) error {
 	return t.WithRun(ctx, k, func(run runs.Run) error {
-		next, ok := k.State.NextFor(registry.FollowVary)
-		if n == 0 && show.Varies(run.Tool) || !ok {
+		way := show.HowToVary(run, k.State, n)
+		if way != words.VaryByTool {
 			return repeat(ctx, t, k, run, pressKey(t), func(d *input.Draft, tool *registry.Tool) {
-				if n > 0 && input.VaryOne(d, tool.InputSchema, run, n, how) {
+				if way == words.VarySlightly && input.VaryOne(d, tool.InputSchema, run, max(1, n), how) {
 					return
 				}
 				input.FreshSeed(d, tool.InputSchema)
@@ -85,7 +84,8 @@ func vary(ctx context.Context, t *turn.Turn, k store.Keyboard, n int, how regist
 				}
 			})
 		}
-		return goOn(ctx, t, k, run, next, max(1, n), func(d *input.Draft, tool *registry.Tool) (bool, error) {
+		next, _ := k.State.NextFor(registry.FollowVary)
+		return goOn(ctx, t, k, run, next, n, func(d *input.Draft, tool *registry.Tool) (bool, error) {
 			input.FreshSeed(d, tool.InputSchema)
 			if f, ok := tool.InputSchema.Strength(); ok {
 				var was any

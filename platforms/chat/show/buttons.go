@@ -42,7 +42,7 @@ func (v Voice) ResultButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 // MoreButtons are those under a set that have no room beside the pictures' own.
 func (v Voice) MoreButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	var all []ranked
-	if canVary(run.Tool, k.State.Next) {
+	if HowToVary(run, k.State, 0) != words.VaryNot {
 		all = append(all, ranked{chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")}, 2})
 	}
 	all = append(all, v.keepButtons(run, k)...)
@@ -60,12 +60,12 @@ func (v Voice) setButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	}
 	again := chat.Button{Label: v.Line("button.again"), Data: k.Data("again")}
 	more := chat.Button{Label: v.Line("button.more"), Data: k.Data("others")}
-	switch {
-	case canVaryOne(run.Tool, k.State.Next) && apart(k.State.Pictures):
+	switch each := eachVaries(run.Tool, k.State); {
+	case each && apart(k.State.Pictures):
 		return slices.Concat(evenRows(single), evenRows(vary), [][]chat.Button{{again, more}})
-	case canVaryOne(run.Tool, k.State.Next):
+	case each:
 		return slices.Concat(evenRows(append(single, again)), evenRows(append(vary, more)))
-	case Varies(run.Tool):
+	case HowToVary(run, k.State, 0) != words.VaryNot:
 		return append(evenRows(append(single, again)), []chat.Button{{Label: v.Line("button.vary"), Data: k.Data("vary")}, more})
 	}
 	return append(evenRows(append(single, again)), plainButtons(v.keepButtons(run, k)))
@@ -89,7 +89,7 @@ func evenRows(all []chat.Button) [][]chat.Button {
 func (v Voice) makeButtons(run runs.Run, k store.Keyboard) []ranked {
 	all := []ranked{{chat.Button{Label: v.Line("button.again"), Data: k.Data("again")}, 1}}
 	near, _ := k.State.NextFor(registry.FollowVary)
-	if canVary(run.Tool, k.State.Next) {
+	if HowToVary(run, k.State, k.State.Of) != words.VaryNot {
 		all = append(all, ranked{chat.Button{Label: v.Line("button.vary"), Data: k.Data("vary")}, 2})
 	}
 	if _, far := run.Tool.InputSchema.Strength(); near.Strength || far && variesSlightly(run.Tool) {
@@ -161,19 +161,16 @@ func plainButtons(all []ranked) []chat.Button {
 	return buttons
 }
 
-// Varies reports whether a tool gives something else when its seed is drawn anew.
-func Varies(tool registry.Tool) bool {
-	return slices.ContainsFunc(tool.InputSchema, func(f registry.InputField) bool { return f.Seed })
+// HowToVary says how another like a run's result is made: like its picture number n or, with 0, like the whole.
+func HowToVary(run runs.Run, k store.KeyboardState, n int) words.Vary {
+	_, byTool := k.NextFor(registry.FollowVary)
+	return words.HowToVary(run, byTool, n)
 }
 
-// canVary reports whether there can be another result like one of a tool: by a fresh seed, or as canVaryOne says.
-func canVary(tool registry.Tool, next []store.NextTool) bool {
-	return Varies(tool) || canVaryOne(tool, next)
-}
-
-// canVaryOne reports whether there can be another like one picture of a set: by a tool that takes it, or by a seed of small changes.
-func canVaryOne(tool registry.Tool, next []store.NextTool) bool {
-	return variesSlightly(tool) || slices.ContainsFunc(next, func(n store.NextTool) bool { return n.Does == registry.FollowVary })
+// eachVaries reports whether there can be another like one picture of a set: by a tool that takes it, or by a seed of small changes.
+func eachVaries(tool registry.Tool, k store.KeyboardState) bool {
+	_, byTool := k.NextFor(registry.FollowVary)
+	return byTool || variesSlightly(tool)
 }
 
 func variesSlightly(tool registry.Tool) bool {

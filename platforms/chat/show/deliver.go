@@ -235,10 +235,11 @@ func (d *Deliverer) placed(ctx context.Context, run runs.Run) bool {
 // messages, followed by a message with the buttons, whereupon the status message goes.
 func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error {
 	labels := []string{w.say.Line("button.again")}
-	if Varies(w.run.Tool) {
+	state := store.KeyboardState{Next: d.next(w.run)}
+	if HowToVary(w.run, state, w.of).Itself() { // what another tool takes is not this one's price
 		labels = append(labels, w.say.Line("button.vary"))
 	}
-	text := chat.Lines(append([]chat.Text{w.say.caption(w.run), w.numbers(d.next(w.run)), w.noted(), w.again(labels...)}, r.unsent...)...)
+	text := chat.Lines(append([]chat.Text{w.say.caption(w.run), w.numbers(state), w.noted(), w.again(labels...)}, r.unsent...)...)
 	if r.text.Len() > 0 {
 		if whole := chat.Join("\n\n", r.text, text); !r.partial && whole.Len() <= w.textLimit(len(r.media)) {
 			text = whole
@@ -261,9 +262,9 @@ func (d *Deliverer) showResult(ctx context.Context, w *showing, r result) error 
 }
 
 // numbers says which picture of a set this is, or what the buttons with numbers do.
-func (w *showing) numbers(next []store.NextTool) chat.Text {
+func (w *showing) numbers(k store.KeyboardState) chat.Text {
 	n := w.out.numbered(w.run)
-	switch vary := canVaryOne(w.run.Tool, next); {
+	switch vary := eachVaries(w.run.Tool, k); {
 	case w.of > 0:
 		return w.say.Text("set.one", "n", w.of, "all", w.among)
 	case n > 0 && vary:

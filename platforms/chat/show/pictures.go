@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/store"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/runs"
@@ -47,29 +48,12 @@ func (d *Deliverer) ShowOne(ctx context.Context, on *Platform, v Voice, run runs
 	if !ok {
 		return runs.ErrNotFound
 	}
-	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: v.Read(one), where: where, trigger: trigger, of: n, among: pictures(run)})
-}
-
-// pictures counts the pictures of a set: 0 where a run gave other files too, or no set.
-func pictures(run runs.Run) int {
-	n := 0
-	for _, o := range run.Outputs {
-		if o.Media != "" && o.Type != string(registry.TypeImage) {
-			return 0
-		}
-		if o.Media != "" {
-			n++
-		}
-	}
-	if n < 2 {
-		return 0
-	}
-	return n
+	return d.showAgain(ctx, &showing{out: on.In(where.Chat), say: v, run: v.Read(one), where: where, trigger: trigger, of: n, among: words.Pictures(run)})
 }
 
 // numbered is how many pictures of a set have buttons of their own: all or, where there is no room for that, none.
 func (s *Platform) numbered(run runs.Run) int {
-	n := pictures(run)
+	n := words.Pictures(run)
 	if s.Caps.Buttons.PerRow < rowLength || setRows(n) > s.Caps.Buttons.Rows {
 		return 0
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/render"
 	"github.com/signalbox/signalbox/platforms/web/request"
+	"github.com/signalbox/signalbox/platforms/words"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -52,7 +53,7 @@ func (s *runPages) routes() []door.Route {
 type runPage struct {
 	runView
 	FormID   string
-	Vary     bool
+	Vary     bool   // the tool itself makes another like it
 	Seeds    string // by input, as JSON
 	Compares []comparison
 	CanShare bool
@@ -112,9 +113,6 @@ func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Accoun
 	if page.Own && !door.ByAgent(r.Context()) {
 		page.Question = s.views.question(voice, run, fill)
 	}
-	for _, f := range run.Tool.InputSchema {
-		page.Vary = page.Vary || f.Seed
-	}
 	_, gone := s.tools.visible(run.Tool.ToolID, a)
 	page.ToolGone = gone != nil
 	var err error
@@ -135,9 +133,9 @@ func (s *runPages) drawAs(w http.ResponseWriter, r *http.Request, a users.Accoun
 const manyUses = 12
 
 // addUses finds for each result the tools that can go on with it: those that vary, enlarge, animate or edit it by that, the
-// others by their names.
+// others by their names; and how the whole is varied.
 func (s *runPages) addUses(voice i18n.Voice, a users.Account, page *runPage) {
-	snapshot := s.tools.snapshot()
+	snapshot, varied := s.tools.snapshot(), false
 	for i := range page.Results {
 		o := &page.Results[i]
 		address := func(t *registry.Tool) string {
@@ -148,7 +146,7 @@ func (s *runPages) addUses(voice i18n.Voice, a users.Account, page *runPage) {
 		if o.Media != "" {
 			for _, f := range snapshot.Following(&page.Tool, o.Type, request.Audience(a)) {
 				if !done[f.Does] {
-					done[f.Does], named[f.Tool.ToolID] = true, true
+					done[f.Does], named[f.Tool.ToolID], varied = true, true, varied || f.Does == registry.FollowVary
 					o.Next = append(o.Next, useLink{Name: voice.Line("follow." + string(f.Does)), URL: address(f.Tool) + "&does=" + string(f.Does)})
 				}
 			}
@@ -159,6 +157,7 @@ func (s *runPages) addUses(voice i18n.Voice, a users.Account, page *runPage) {
 			}
 		}
 	}
+	page.Vary = words.HowToVary(page.Run, varied, 0).Itself()
 }
 
 // comparisons pairs the first picture of the result with the picture that went in, and with the one of the run
@@ -214,16 +213,19 @@ func (s *runPages) confirm(w http.ResponseWriter, r *http.Request, a users.Accou
 	return nil
 }
 
-// again starts a run with the inputs of another. Seeds that chance drew for what worked are drawn anew; with vary all are.
+// again starts a run with the inputs of another. Seeds that chance drew for what worked are drawn anew; with vary all are or, where there is one of small changes, that alone.
 func (s *runPages) again(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	old, err := s.callers.Own(r.Context(), a, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	inputs := map[string]any{}
+	vary := r.PostFormValue("vary") != ""
+	slightly := vary && words.HowToVary(old, false, 0) == words.VarySlightly
 	for name, value := range old.Inputs {
 		drawn := old.Sources[name] == runs.FromRandom && old.Status == runs.StatusSucceeded
-		if f, ok := old.Tool.InputSchema.Get(name); ok && f.Seed && (drawn || r.PostFormValue("vary") != "") {
+		f, ok := old.Tool.InputSchema.Get(name)
+		if redraw := (drawn || vary) && (!slightly || f.Role == registry.RoleVariation); ok && f.Seed && redraw {
 			value = "random"
 		}
 		inputs[name] = value
