@@ -185,6 +185,20 @@ func TestStripe(t *testing.T) {
 		s.deliver(t)
 		s.Wants(t, user, 2*d, 0)
 	})
+	t.Run("of more refunds than one list of Stripe's has, all are booked by the last one's event", func(t *testing.T) {
+		user := s.User(t)
+		intent := s.stripe.Pays(s.page(t, user, "small"))
+		s.deliver(t)
+		for range 12 {
+			s.stripe.Refunds(intent, 10, "succeeded")
+		}
+		events := s.stripe.Events(t)
+		last := events[len(events)-1]
+		if code := s.send(last.Body, stripetest.Sign(stripetest.Secret, time.Now(), last.Body)); code != http.StatusOK {
+			t.Errorf("%s: %d", last.Type, code)
+		}
+		s.Wants(t, user, 5*d-12*d/10, 0)
+	})
 	t.Run("what cannot be worked on is refused, so that it comes again", func(t *testing.T) {
 		user := s.User(t)
 		s.stripe.Pays(s.page(t, user, "small"))

@@ -110,8 +110,8 @@ func (t *Till) work(ctx context.Context, e api.Event) error {
 
 // checkSession credits a session that is paid. Subscriptions are credited by their invoices.
 func (t *Till) checkSession(ctx context.Context, id string) error {
-	s, err := t.client.V1CheckoutSessions.Retrieve(ctx, id, nil)
-	if err != nil {
+	var s api.CheckoutSession
+	if err := t.get(sessions+"/"+id, &api.CheckoutSessionRetrieveParams{Params: api.Params{Context: ctx}}, &s); err != nil {
 		return fmt.Errorf("read session %s: %w", id, told(err))
 	}
 	if s.Mode != api.CheckoutSessionModePayment || s.PaymentStatus == api.CheckoutSessionPaymentStatusUnpaid {
@@ -123,8 +123,8 @@ func (t *Till) checkSession(ctx context.Context, id string) error {
 
 // checkInvoice credits a period of a subscription that is paid.
 func (t *Till) checkInvoice(ctx context.Context, id string) error {
-	i, err := t.client.V1Invoices.Retrieve(ctx, id, &api.InvoiceRetrieveParams{Expand: []*string{new("payments")}})
-	if err != nil {
+	var i api.Invoice
+	if err := t.get("/v1/invoices/"+id, &api.InvoiceRetrieveParams{Params: api.Params{Context: ctx}, Expand: []*string{new("payments")}}, &i); err != nil {
 		return fmt.Errorf("read invoice %s: %w", id, told(err))
 	}
 	if i.Status != api.InvoiceStatusPaid || i.Parent == nil || i.Parent.SubscriptionDetails == nil || i.Parent.SubscriptionDetails.Subscription == nil {
@@ -142,12 +142,12 @@ func (t *Till) checkInvoice(ctx context.Context, id string) error {
 		}
 	}
 	if paid.OrderID == "" { // by a Payment Link: only its session knows the order
-		for s, err := range t.client.V1CheckoutSessions.List(ctx, &api.CheckoutSessionListParams{Subscription: &paid.Subscription}).All(ctx) {
-			if err != nil {
-				return fmt.Errorf("read the session of subscription %s: %w", paid.Subscription, told(err))
-			}
-			paid.OrderID = s.ClientReferenceID
-			break
+		var list api.CheckoutSessionList
+		if err := t.list(ctx, sessions, &api.CheckoutSessionListParams{Subscription: &paid.Subscription}, &list); err != nil {
+			return fmt.Errorf("read the session of subscription %s: %w", paid.Subscription, told(err))
+		}
+		if len(list.Data) > 0 {
+			paid.OrderID = list.Data[0].ClientReferenceID
 		}
 	}
 	return t.pay(ctx, paid)
@@ -177,21 +177,28 @@ func (t *Till) checkRefunds(ctx context.Context, intent string) error {
 	if !identifier(intent) {
 		return nil // of a charge that no checkout made
 	}
-	for r, err := range t.client.V1Refunds.List(ctx, &api.RefundListParams{PaymentIntent: &intent}).All(ctx) {
-		if err != nil {
+	params := &api.RefundListParams{PaymentIntent: &intent}
+	for {
+		var page api.RefundList
+		if err := t.list(ctx, refunds, params, &page); err != nil {
 			return fmt.Errorf("read the refunds of %s: %w", intent, told(err))
 		}
-		if _, err := t.cfg.Store.Change(ctx, change(r, "")); err != nil {
-			return err
+		for _, r := range page.Data {
+			if _, err := t.cfg.Store.Change(ctx, change(r, "")); err != nil {
+				return err
+			}
+			params.StartingAfter = &r.ID
+		}
+		if !page.HasMore || len(page.Data) == 0 {
+			return nil
 		}
 	}
-	return nil
 }
 
 // checkDispute reads a dispute. An inquiry (warning_...) moves no money.
 func (t *Till) checkDispute(ctx context.Context, id string) error {
-	d, err := t.client.V1Disputes.Retrieve(ctx, id, nil)
-	if err != nil {
+	var d api.Dispute
+	if err := t.get("/v1/disputes/"+id, &api.DisputeRetrieveParams{Params: api.Params{Context: ctx}}, &d); err != nil {
 		return fmt.Errorf("read dispute %s: %w", id, told(err))
 	}
 	state := payments.Open
@@ -206,7 +213,7 @@ func (t *Till) checkDispute(ctx context.Context, id string) error {
 	if d.PaymentIntent == nil {
 		return nil
 	}
-	_, err = t.cfg.Store.Change(ctx, payments.Change{
+	_, err := t.cfg.Store.Change(ctx, payments.Change{
 		Source: billing.Stripe, Ref: d.ID, Payment: d.PaymentIntent.ID, Kind: payments.Dispute, Amount: d.Amount, Currency: string(d.Currency), State: state,
 	})
 	return err

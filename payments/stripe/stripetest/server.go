@@ -4,6 +4,7 @@
 package stripetest
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,8 +60,8 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/checkout/sessions", s.changes(s.newSession))
 	mux.HandleFunc("POST /v1/refunds", s.changes(s.newRefund))
-	mux.HandleFunc("GET /v1/checkout/sessions", s.reads(func(q url.Values) any { return s.list("cs_", "subscription", q.Get("subscription")) }))
-	mux.HandleFunc("GET /v1/refunds", s.reads(func(q url.Values) any { return s.list("re_", "payment_intent", q.Get("payment_intent")) }))
+	mux.HandleFunc("GET /v1/checkout/sessions", s.reads(func(q url.Values) any { return s.list("cs_", "subscription", q) }))
+	mux.HandleFunc("GET /v1/refunds", s.reads(func(q url.Values) any { return s.list("re_", "payment_intent", q) }))
 	for _, path := range []string{"/v1/checkout/sessions/{id}", "/v1/invoices/{id}", "/v1/disputes/{id}"} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			s.reads(func(url.Values) any {
@@ -110,14 +112,25 @@ func (s *Server) reads(find func(url.Values) any) http.HandlerFunc {
 	}
 }
 
-func (s *Server) list(prefix, field, value string) any {
-	data := []object{}
+// listPage is how many objects a list gives, the latest first.
+const listPage = 10
+
+func (s *Server) list(prefix, field string, q url.Values) any {
+	var ids []string
 	for id, one := range s.objects {
-		if strings.HasPrefix(id, prefix) && value != "" && one[field] == value {
-			data = append(data, one)
+		if strings.HasPrefix(id, prefix) && q.Get(field) != "" && one[field] == q.Get(field) {
+			ids = append(ids, id)
 		}
 	}
-	return object{"object": "list", "data": data, "has_more": false}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(b, a)) }) // they are numbered
+	if after := slices.Index(ids, q.Get("starting_after")); after >= 0 {
+		ids = ids[after+1:]
+	}
+	data := []object{}
+	for _, id := range ids[:min(len(ids), listPage)] {
+		data = append(data, s.objects[id])
+	}
+	return object{"object": "list", "data": data, "has_more": len(ids) > listPage}
 }
 
 func (s *Server) changes(do func(url.Values) (object, string)) http.HandlerFunc {
