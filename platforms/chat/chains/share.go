@@ -27,6 +27,9 @@ func ChainsCommand(ctx context.Context, t *turn.Turn) error {
 	}
 	c := own[i]
 	if asks = strings.TrimPrefix(strings.TrimSpace(asks), "share="); asks != "" {
+		if err := t.Services.Accounts.MayRun(ctx, t.Account.ID); err != nil { // a mute leaves the list only
+			return t.Refused(ctx, err)
+		}
 		c.Share = strings.TrimSpace(asks)
 		if c, err = t.Services.Missions.SaveChain(ctx, c); err != nil {
 			return t.Refused(ctx, err)

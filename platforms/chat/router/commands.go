@@ -167,7 +167,7 @@ func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 				return turn.Nothing, err
 			}
 		}
-		if stopped, err := muted(ctx, t, c.Name, muteStopsCommands); stopped || err != nil {
+		if stopped, err := muted(ctx, t, c.Name, muteLeavesCommands); stopped || err != nil {
 			return turn.Nothing, err
 		}
 		spell(t, c.Inputs)

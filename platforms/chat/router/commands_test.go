@@ -79,15 +79,15 @@ func TestReportIsInTheMenuOfMessages(t *testing.T) {
 	}
 }
 
-func TestWhatAMuteStopsIsThere(t *testing.T) {
+func TestWhatAMuteLeavesIsThere(t *testing.T) {
 	t.Parallel()
 	own, words := ownCommands(turn.Operator{}, allRooms), presses()
-	for _, name := range muteStopsCommands {
+	for _, name := range muteLeavesCommands {
 		if _, there := own.Find(name); !there {
 			t.Errorf("there is no command %s", name)
 		}
 	}
-	for _, word := range muteStopsPresses {
+	for _, word := range muteLeavesPresses {
 		if _, there := words[word]; !there {
 			t.Errorf("no button carries %s", word)
 		}

@@ -210,7 +210,7 @@ func handlePress(ctx context.Context, t *turn.Turn, table map[string]press) erro
 	if !ok {
 		return t.Alert(ctx, "press.tooOld")
 	}
-	if stopped, err := muted(ctx, t, word, muteStopsPresses); stopped || err != nil {
+	if stopped, err := muted(ctx, t, word, muteLeavesPresses); stopped || err != nil {
 		return err
 	}
 	do := func() error { return what.do(ctx, t, k, n) }
