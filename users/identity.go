@@ -111,7 +111,8 @@ func (s *Store) Unlink(ctx context.Context, accountID, platform, externalID stri
 		if err != nil {
 			return err
 		}
-		if err := leaving(ctx, tx, held.ID, &identity); err != nil {
+		from, err := leaving(ctx, tx, held.ID, &identity)
+		if err != nil {
 			return err
 		}
 		if account, err = s.newAccount(ctx, tx, identity); err != nil {
@@ -120,7 +121,7 @@ func (s *Store) Unlink(ctx context.Context, accountID, platform, externalID stri
 		if err := s.created(ctx, tx, account); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE user_identities SET user_id = $3, created_at = now() WHERE platform = $1 AND external_id = $2`, platform, externalID, account.ID)
+		_, err = tx.Exec(ctx, `UPDATE user_identities SET user_id = $3, created_at = now(), joined_from = NULL WHERE platform = $1 AND external_id = $2`, platform, externalID, account.ID)
 		if err != nil {
 			return err
 		}
@@ -128,6 +129,9 @@ func (s *Store) Unlink(ctx context.Context, accountID, platform, externalID stri
 			if _, err := tx.Exec(ctx, statement, held.ID, account.ID); err != nil {
 				return err
 			}
+		}
+		if err := s.endWhatCame(ctx, tx, held.ID, platform, from); err != nil {
+			return err
 		}
 		return audit(ctx, tx, AuditEntry{By: held.ID, AccountID: held.ID, Action: actionUnlink, Detail: identity.name() + " is " + account.ID})
 	})
@@ -149,17 +153,32 @@ var leavesWith = [...]string{
 	`INSERT INTO user_mutes (user_id, until) SELECT $2, until FROM user_mutes WHERE user_id = $1`,
 }
 
-// leaving fills in an identity of an account and makes sure that it is not the last.
-func leaving(ctx context.Context, tx pgx.Tx, accountID string, identity *Identity) error {
+// leaving fills in an identity of an account and makes sure that it is not the last. from is the account that it came from by a merge, where it
+// is the last one that did; empty: there is none.
+func leaving(ctx context.Context, tx pgx.Tx, accountID string, identity *Identity) (from string, err error) {
 	var left int
-	err := tx.QueryRow(ctx, `
-		SELECT i.name, i.handle, i.language, (SELECT count(*) FROM user_identities WHERE user_id = i.user_id) FROM user_identities i
-		WHERE i.user_id = $1 AND i.platform = $2 AND i.external_id = $3`,
-		accountID, identity.Platform, identity.ExternalID).Scan(&identity.Name, &identity.Handle, &identity.Language, &left)
+	err = tx.QueryRow(ctx, `
+		SELECT i.name, i.handle, i.language, (SELECT count(*) FROM user_identities WHERE user_id = i.user_id),
+			CASE WHEN (SELECT count(*) FROM user_identities WHERE user_id = i.user_id AND joined_from = i.joined_from) = 1 THEN i.joined_from::text ELSE '' END
+		FROM user_identities i WHERE i.user_id = $1 AND i.platform = $2 AND i.external_id = $3`,
+		accountID, identity.Platform, identity.ExternalID).Scan(&identity.Name, &identity.Handle, &identity.Language, &left, &from)
 	if err == nil && left < 2 {
-		return ErrLastIdentity
+		return "", ErrLastIdentity
 	}
-	return notFound(err)
+	return from, notFound(err)
+}
+
+// endWhatCame signs out the browsers that came in by a platform of which an identity leaves, and ends what came with it from another account:
+// else whoever has that identity would still act for the account.
+func (s *Store) endWhatCame(ctx context.Context, tx pgx.Tx, accountID, platform, from string) error {
+	_, err := tx.Exec(ctx, `
+		WITH gone AS (DELETE FROM user_keys WHERE user_id = $1 AND joined_from = nullif($3, '')::uuid RETURNING id)
+		DELETE FROM user_sessions WHERE user_id = $1 AND (way = $2 OR joined_from = nullif($3, '')::uuid OR way IN (SELECT 'key:' || id FROM gone))`,
+		accountID, platform, from)
+	if err == nil && from != "" && s.config.OnLeave != nil {
+		err = s.config.OnLeave(ctx, tx, accountID, from)
+	}
+	return err
 }
 
 // lockAccount reads and locks an account, by today's id.

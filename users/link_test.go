@@ -1,12 +1,16 @@
 package users
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/registry"
 )
@@ -303,5 +307,83 @@ func TestErase(t *testing.T) {
 	d, err := s.Check(ctx, Subject{AccountID: back.ID, Platform: "telegram", ExternalID: "4711"}, "")
 	if err != nil || d.Reason != ReasonBlocked {
 		t.Errorf("a block was shaken off: %+v, %v", d, err)
+	}
+}
+
+func TestUnlinkEndsWhatCame(t *testing.T) {
+	t.Parallel()
+	var left []string
+	s, _ := newStore(t, Config{OnLeave: func(_ context.Context, _ pgx.Tx, accountID, from string) error {
+		left = append(left, accountID+" "+from)
+		return nil
+	}})
+	ctx := t.Context()
+	n := 0
+	person := func(platform string) Account {
+		n++
+		return identify(t, s, Identity{Platform: platform, ExternalID: fmt.Sprint(n)})
+	}
+	key := func(a Account) string {
+		t.Helper()
+		made, err := s.MakeKey(ctx, a.ID, NewKey{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	browser := func(a Account, way string) string {
+		t.Helper()
+		secret, err := s.NewSession(ctx, Session{AccountID: a.ID, Way: way})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	acts := func(what, secret string, want string) {
+		t.Helper()
+		a, _, err := s.KeyOf(ctx, secret)
+		if errors.Is(err, ErrNotFound) {
+			a, _, err = s.BySession(ctx, secret)
+		}
+		if want == "" && !errors.Is(err, ErrNotFound) || want != "" && (err != nil || a.ID != want) {
+			t.Errorf("%s acts for %q, %v; want %q", what, a.ID, err, want)
+		}
+	}
+	for _, olderLeaves := range []bool{false, true} {
+		older, newer := person("telegram"), person("discord")
+		goes, stays := newer, older
+		if olderLeaves {
+			goes, stays = older, newer
+		}
+		gone, kept := []string{key(goes), browser(goes, "code")}, []string{key(stays), browser(stays, "code")}
+		merged, err := s.RedeemLinkCode(ctx, goes.ID, s.code(t, stays.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := merged.Account.ID
+		platform := map[bool]string{false: "discord", true: "telegram"}[olderLeaves]
+		later := key(merged.Account)
+		kept, gone = append(kept, later, browser(merged.Account, "code")), append(gone, browser(merged.Account, platform))
+		for _, secret := range append(gone[:len(gone):len(gone)], kept...) {
+			acts("before", secret, one)
+		}
+		list, err := s.Identities(ctx, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(list, func(i LinkedIdentity) bool { return i.Platform == platform })
+		left = nil
+		if _, err := s.Unlink(ctx, one, platform, list[i].ExternalID); err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range gone {
+			acts("what came with who left", secret, "")
+		}
+		for _, secret := range kept {
+			acts("what is of who stayed", secret, one)
+		}
+		if !slices.Equal(left, []string{one + " " + goes.ID}) {
+			t.Errorf("the rooms were told %q", left)
+		}
 	}
 }

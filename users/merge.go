@@ -52,9 +52,10 @@ func (s *Store) merge(ctx context.Context, tx pgx.Tx, a, b, by string) (Merged, 
 // moved brings what is kept by account from $1 to $2. What another room or file of this one keeps in a table
 // of its own is moved by Config.OnMerge, or here.
 var moved = [...]string{
-	`UPDATE user_identities SET user_id = $2 WHERE user_id = $1`,
-	`UPDATE user_keys SET user_id = $2 WHERE user_id = $1`,
-	`UPDATE user_sessions SET user_id = $2 WHERE user_id = $1`,
+	// What is there keeps for Unlink whose it was.
+	`UPDATE user_identities SET user_id = $2, joined_from = coalesce(joined_from, user_id) WHERE user_id IN ($1, $2)`,
+	`UPDATE user_keys SET user_id = $2, joined_from = coalesce(joined_from, user_id) WHERE user_id IN ($1, $2)`,
+	`UPDATE user_sessions SET user_id = $2, joined_from = coalesce(joined_from, user_id) WHERE user_id IN ($1, $2)`,
 	`INSERT INTO user_preferences (user_id, tool_id, field, value)
 	 SELECT $2, tool_id, field, value FROM user_preferences WHERE user_id = $1 ON CONFLICT DO NOTHING`,
 	// Where both have a rule for the same place a denial holds.

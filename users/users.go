@@ -77,6 +77,9 @@ type Config struct {
 	// OnMerge is called in the transaction that merges accounts, to move what other rooms keep by account
 	// id. It may be called for accounts that it has merged before.
 	OnMerge func(ctx context.Context, tx pgx.Tx, from, into string) error
+	// OnLeave is called in the transaction in which the last identity leaves accountID that came with from, which was merged into it: what other
+	// rooms keep that came with it and acts by itself ends.
+	OnLeave func(ctx context.Context, tx pgx.Tx, accountID, from string) error
 	// OnErase is called in the transaction that erases an account's data, for the data of other rooms.
 	OnErase func(ctx context.Context, tx pgx.Tx, accountID string) error
 	// BeforeErase and AfterErase are called around it, for what other rooms do that is no part of a transaction; nil: nothing.

@@ -75,6 +75,10 @@ func (a *app) newChat(ctx context.Context) (*chatPlatforms, error) {
 		a.seller.TakeStore(p.discord)
 		adapters = append(adapters, p.discord)
 	}
+	a.content.adapters = map[string]chat.Adapter{}
+	for _, adapter := range adapters {
+		a.content.adapters[adapter.Platform()] = adapter
+	}
 	p.deliverer, err = show.NewDeliverer(show.DelivererConfig{
 		Adapters: adapters, Pool: a.db.Pool, Media: a.media, Logger: a.log, Points: a.cfg.Points, Tools: a.registry, Places: a.content.works,
 		Link: func(run runs.Run, output int) string {

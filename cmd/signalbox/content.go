@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/sitecard"
 	"github.com/signalbox/signalbox/cmd/signalbox/sitedesk"
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/web"
 	"github.com/signalbox/signalbox/platforms/web/siteapi"
 	"github.com/signalbox/signalbox/platforms/web/siteeditor"
@@ -45,6 +46,8 @@ type contents struct {
 	public *site.Sites
 	shown  site.Config // of the house's site
 	base   *url.URL    // the address that links have; nil: where the site is
+	// adapters are the platforms of chats by name, once they are there.
+	adapters map[string]chat.Adapter
 }
 
 // open makes the site. Without a database, as for writing the registry to files, there are only the descriptions of its tools.
@@ -89,11 +92,17 @@ func (c *contents) open() (hosted.Service, error) {
 		}
 	}
 	c.tools = content.New(content.Config{
-		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, OfKey: users.IsKeyBudget, Embedder: embedder, Looks: c.looks(), Logger: c.log.With("component", "site"),
+		Store: c.store, Templates: templates, Files: c.media, Made: c.madeBy, Owned: c.owned, Operator: c.isOperator, Standing: sitedesk.Standing(c.users, c.teller), OfKey: users.IsKeyBudget, Embedder: embedder, Looks: c.looks(), Logger: c.log.With("component", "site"),
 		Links: func(slug string) content.Links { return c.public.Of(slug) },
 		Link:  func(ref registry.Media, name string) string { return c.web.UploadPath("", ref, name) },
 	})
 	return hosted.Calls(content.Service, c.tools), nil
+}
+
+// teller gives the platform that can tell who is in its groups.
+func (c *contents) teller(platform string) chat.MemberTeller {
+	teller, _ := c.adapters[platform].(chat.MemberTeller)
+	return teller
 }
 
 // named finds the site that a command names by its slug.

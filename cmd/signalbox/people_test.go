@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -128,6 +129,19 @@ func TestOnePerson(t *testing.T) {
 		report, err := ledger.Check(ctx)
 		if err != nil || !report.OK() {
 			t.Error(report, err)
+		}
+		linked, err := people.Identities(ctx, ann.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range linked {
+			if one.Platform == "discord" {
+				_, err = people.Unlink(ctx, ann.ID, one.Platform, one.ExternalID)
+			}
+		}
+		var endpoints int
+		if err = errors.Join(err, db.Pool.QueryRow(ctx, `SELECT count(*) FROM webhook_endpoints`).Scan(&endpoints)); err != nil || endpoints != 0 {
+			t.Errorf("who left is still told of the runs by %d endpoints, %v", endpoints, err)
 		}
 	})
 	t.Run("leaving gives an account with an empty wallet", func(t *testing.T) {

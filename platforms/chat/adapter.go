@@ -81,6 +81,12 @@ type AdminTeller interface {
 	IsAdmin(ctx context.Context, in Incoming) (bool, error)
 }
 
+// MemberTeller is an Adapter that can tell how somebody stands in a group by now, without an update of theirs.
+type MemberTeller interface {
+	// Member reports whether a person is in a chat and whether they run it. An error says that nobody knows.
+	Member(ctx context.Context, chat, externalID string) (in, runs bool, err error)
+}
+
 // MoveTeller is an Adapter of a platform where a chat may go on under another id, with its messages counted anew.
 type MoveTeller interface {
 	// Present gives the id of a chat as it is by now, which is mostly the same. Messages of the former one stay there: they can't be edited.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
 // adminsRemembered is how long is believed what Telegram said of a person's rights in a group.
@@ -37,7 +38,29 @@ func (a *Adapter) IsAdmin(ctx context.Context, in chat.Incoming) (bool, error) {
 	if err != nil {
 		return false, contract(err)
 	}
-	may := m.Status == "creator" || m.Status == "administrator" && m.CanDelete
+	may := runsChat(m)
 	a.admins.Set(key, may)
 	return may, nil
+}
+
+func runsChat(m botapi.Member) bool {
+	return m.Status == "creator" || m.Status == "administrator" && m.CanDelete
+}
+
+// Member asks Telegram how a person stands in a group.
+func (a *Adapter) Member(ctx context.Context, chatID, externalID string) (in, runs bool, err error) {
+	to, _, err := a.target(chat.Place{Chat: chatID})
+	if err != nil {
+		return false, false, err
+	}
+	user, err := strconv.ParseInt(externalID, 10, 64)
+	if err != nil {
+		return false, false, fmt.Errorf("telegram: %q is no id of a person", externalID)
+	}
+	m, err := a.client.GetMember(ctx, to.ChatID, user)
+	if err != nil {
+		return false, false, contract(err)
+	}
+	in = m.Status != "left" && m.Status != "kicked" && (m.Status != "restricted" || m.IsMember)
+	return in, in && runsChat(m), nil
 }

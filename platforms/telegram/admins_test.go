@@ -50,3 +50,23 @@ func TestIsAdmin(t *testing.T) {
 	}
 	asks("after a refused call", pressedBy(ben, group, chat.ChatGroup), true, 6)
 }
+
+func TestMember(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ben, dora := r.server.User("Ben"), r.server.User("Dora")
+	group := r.server.Supergroup("Makers", r.ann, ben)
+	group.SetAdmin(ben)
+	for _, tc := range []struct {
+		who      *telegramtest.User
+		in, runs bool
+	}{{ben, true, true}, {r.ann, true, false}, {dora, false, false}} {
+		in, runs, err := r.Member(t.Context(), placeIn(group).Chat, strconv.FormatInt(tc.who.ID(), 10))
+		if in != tc.in || runs != tc.runs || err != nil {
+			t.Errorf("%d: %v, %v, %v", tc.who.ID(), in, runs, err)
+		}
+	}
+	if in, _, err := r.Member(t.Context(), placeIn(group).Chat, "1"); in || err == nil {
+		t.Errorf("somebody Telegram does not know: %v, %v", in, err)
+	}
+}

@@ -26,9 +26,9 @@ const (
 var painters = store.Group{Platform: "telegram", Place: "chat:-100"}
 
 // newGroup is a house in which a group has a site: who runs the group and a member were seen there.
-func newGroup(t *testing.T) (*contenttest.House, store.Site) {
+func newGroup(t *testing.T, change ...func(*content.Config)) (*contenttest.House, store.Site) {
 	t.Helper()
-	h := contenttest.New(t)
+	h := contenttest.New(t, change...)
 	site, err := h.Store.SwitchOn(t.Context(), painters, store.Site{Slug: "painters", Title: "Painters", Language: "de"}, admin)
 	if err != nil {
 		t.Fatal(err)
@@ -365,5 +365,55 @@ func TestRolesByChatFollowAccounts(t *testing.T) {
 		if got, err := h.Role(t.Context(), site, account); err != nil || got != store.None {
 			t.Errorf("%s is %s, %v", account, got, err)
 		}
+	}
+}
+
+func TestGroupIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	asked, in, runs := 0, true, true
+	var away error
+	h, site := newGroup(t, func(c *content.Config) {
+		c.Standing = func(_ context.Context, g store.Group, account string) (bool, bool, error) {
+			asked++
+			if g != painters || account != other {
+				t.Errorf("%+v is asked about %s", g, account)
+			}
+			return in, runs, away
+		}
+	})
+	is := func(what string, want store.Role, times int) {
+		t.Helper()
+		if got, err := h.Role(t.Context(), site, other); got != want || err != nil || asked != times {
+			t.Errorf("%s: %s, %v, asked %d times; want %s after %d", what, got, err, asked, want, times)
+		}
+	}
+	later := func() {
+		t.Helper()
+		if _, err := h.Pool.Exec(t.Context(), `UPDATE site_chat_roles SET told_at = told_at - interval '6 minutes'`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("who was seen just now", store.Editor, 0)
+	later()
+	away = errors.New("the platform does not answer")
+	is("where nobody knows", store.Editor, 1)
+	is("where nobody knew a moment ago", store.Editor, 1)
+
+	h, site = newGroup(t, func(c *content.Config) {
+		c.Standing = func(context.Context, store.Group, string) (bool, bool, error) { asked++; return in, runs, nil }
+	})
+	later()
+	runs = false
+	is("who runs the group no more", store.Author, 2)
+	is("once more", store.Author, 2)
+
+	h, site = newGroup(t, func(c *content.Config) {
+		c.Standing = func(context.Context, store.Group, string) (bool, bool, error) { asked++; return false, false, nil }
+	})
+	later()
+	is("who has left", store.None, 3)
+	is("once more", store.None, 3)
+	if _, err := h.In(site.Slug).Use(t.Context(), other, "createPage", object{"name": "Left", "slug": "left"}, nil); code(err) != registry.CodeUnauthorized {
+		t.Errorf("who has left makes a page: %v", err)
 	}
 }

@@ -16,8 +16,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/content/layout"
 	"github.com/signalbox/signalbox/providers/content/store"
@@ -27,12 +29,15 @@ import (
 // Service is the service name of all tools.
 const Service = "content"
 
-// Config wires a Provider. All members are required but OfKey, Embedder, Looks and Logger.
+// Config wires a Provider. All members are required but Standing, OfKey, Embedder, Looks and Logger.
 type Config struct {
 	Store     *store.Store
 	Templates *layout.Set
 	// Operator reports whether an account is an operator's: they own all sites.
 	Operator func(ctx context.Context, account string) (bool, error)
+	// Standing asks how an account stands in a group by now: whether it is there, and whether it runs the group. An error says that nobody knows.
+	// Nil: what groups have said counts for some hours.
+	Standing func(ctx context.Context, group store.Group, account string) (in, runs bool, err error)
 	// OfKey tells whether the budget of a call is that of a key which has nothing of an operator; nil: all are.
 	OfKey func(budget string) bool
 	Files Files
@@ -75,6 +80,7 @@ type Provider struct {
 	slug  string // of the site that it works on; empty: the one that a call names, or else the house's
 	given bool   // only roles that were given count
 	links Links
+	asked *cache.Cache[string, struct{}] // in which site which account was asked after a moment ago
 }
 
 var (
@@ -86,7 +92,7 @@ var (
 // New returns a Provider.
 func New(cfg Config) *Provider {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Provider{cfg: cfg, tools: tools(), near: &near{embedder: cfg.Embedder}}
+	return &Provider{cfg: cfg, tools: tools(), near: &near{embedder: cfg.Embedder}, asked: &cache.Cache[string, struct{}]{Life: time.Minute, Most: 10_000}}
 }
 
 // In gives a Provider that works on the site with a slug, whichever one calls name.
@@ -181,8 +187,41 @@ func (p *Provider) Site(ctx context.Context, named string) (store.Site, error) {
 	return p.cfg.Store.Site(ctx, store.House)
 }
 
+// standingLimit bounds how long somebody waits for what their group says of them.
+const standingLimit = 5 * time.Second
+
+// askAgain asks the group of a site anew what it says of an account, where that is no news any more. Where nobody knows, what it said counts on.
+func (p *Provider) askAgain(ctx context.Context, site store.Site, account string) error {
+	if p.cfg.Standing == nil || !site.Grouped || site.Off {
+		return nil
+	}
+	group, account, err := p.cfg.Store.AskAgain(ctx, site, account)
+	if err != nil || group == (store.Group{}) {
+		return err
+	}
+	key, now := site.ID+" "+account, time.Now()
+	if _, justNow := p.asked.Get(key, now); justNow {
+		return nil
+	}
+	p.asked.Put(key, struct{}{}, now)
+	asking, cancel := context.WithTimeout(ctx, standingLimit)
+	defer cancel()
+	in, runs, err := p.cfg.Standing(asking, group, account)
+	switch {
+	case err != nil:
+		p.cfg.Logger.DebugContext(ctx, "nobody knows how somebody stands in the group of a site", "site", site.Slug, "account", account, "error", err)
+		return nil
+	case !in:
+		return p.cfg.Store.GoneFrom(ctx, site, account)
+	}
+	return p.cfg.Store.SeenIn(ctx, site, account, runs)
+}
+
 // Role is what an account may do in a site: operators own all that are not switched off.
 func (p *Provider) Role(ctx context.Context, site store.Site, account string) (store.Role, error) {
+	if err := p.askAgain(ctx, site, account); err != nil {
+		return store.None, err
+	}
 	role, err := p.cfg.Store.Role(ctx, site, account)
 	if err != nil || role == store.Owner || site.Off || p.given {
 		return role, err

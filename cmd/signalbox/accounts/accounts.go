@@ -43,6 +43,7 @@ func New(db *pgxpool.Pool, ledger *billing.Ledger, c config.Config, change ...fu
 		OnMerge: func(ctx context.Context, tx pgx.Tx, from, into string) error {
 			return mergeRooms(ctx, tx, ledger, from, into)
 		},
+		OnLeave: webhooks.Leave,
 		OnErase: func(ctx context.Context, tx pgx.Tx, accountID string) error {
 			for _, forget := range []func(context.Context, pgx.Tx, string) error{
 				pages.Forget, webchat.Forget, runstore.Forget, canvas.Forget, missions.Forget, agent.Forget, payments.Forget, groups.Forget, questions.Forget,

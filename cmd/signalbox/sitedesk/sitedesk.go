@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/said"
+	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/providers/content"
 	"github.com/signalbox/signalbox/providers/content/store"
@@ -130,4 +132,26 @@ func (d Desk) ofGroup(ctx context.Context, v turn.SiteVisit, do func(context.Con
 func (d Desk) Works(ctx context.Context, accountID string) (bool, error) {
 	mine, err := d.Tools.Working(ctx, accountID)
 	return len(mine) > 0, err
+}
+
+// Standing asks the platforms of groups how accounts stand in them: with the identities that they have there. teller gives the platform with a name;
+// nil: it can't tell.
+func Standing(people turn.Links, teller func(platform string) chat.MemberTeller) func(ctx context.Context, g store.Group, account string) (in, runs bool, err error) {
+	return func(ctx context.Context, g store.Group, account string) (in, runs bool, err error) {
+		kind, place, _ := strings.Cut(g.Place, ":")
+		platform := teller(g.Platform)
+		if platform == nil || kind != string(users.PlaceChat) {
+			return false, false, fmt.Errorf("%s can't tell who is in %s", g.Platform, g.Place)
+		}
+		identities, err := people.Identities(ctx, account)
+		for _, one := range identities {
+			if one.Platform != g.Platform || err != nil {
+				continue
+			}
+			var here, may bool
+			here, may, err = platform.Member(ctx, place, one.ExternalID)
+			in, runs = in || here, runs || may
+		}
+		return in, runs, err
+	}
 }

@@ -180,6 +180,8 @@ type Member struct {
 	User   User   `json:"user"`
 	// CanDelete: an administrator may delete other people's messages. A creator may in any case.
 	CanDelete bool `json:"can_delete_messages"`
+	// IsMember: who is restricted is in the chat.
+	IsMember bool `json:"is_member"`
 }
 
 // Time returns when the message was sent.

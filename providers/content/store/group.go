@@ -19,8 +19,11 @@ type Group struct {
 	Platform, Place string // Place is the platform's id of the chat
 }
 
-// chatRoleFor is how long what a chat has said of somebody counts outside of it.
-const chatRoleFor = 4 * time.Hour
+// chatRoleFor is how long what a chat has said of somebody counts outside of it, where nobody can be asked; chatRoleFresh is how long nobody is.
+const (
+	chatRoleFor   = 4 * time.Hour
+	chatRoleFresh = 5 * time.Minute
+)
 
 // OfGroup finds the site of a group, also one that is switched off.
 func (s *Store) OfGroup(ctx context.Context, g Group) (Site, error) {
@@ -122,6 +125,31 @@ func (s *Store) SeenIn(ctx context.Context, site Site, account string, admin boo
 			WHERE site_chat_roles.admin <> excluded.admin OR site_chat_roles.told_at < now() - interval '1 minute'`, site.ID, account, admin)
 	if err != nil {
 		return fmt.Errorf("note who is in the group of %s: %w", site.Slug, err)
+	}
+	return nil
+}
+
+// AskAgain gives the group of a site where what it has said of an account counts and is no news any more, and the account by today's id; else the
+// zero Group.
+func (s *Store) AskAgain(ctx context.Context, site Site, account string) (g Group, today string, err error) {
+	if !isID(account) {
+		return g, "", nil
+	}
+	err = s.pool.QueryRow(ctx, `
+		SELECT s.platform, s.place, r.account_id::text FROM sites s JOIN site_chat_roles r ON r.site_id = s.id
+		WHERE s.id = $1 AND s.platform IS NOT NULL AND r.account_id = coalesce((SELECT merged_into FROM users WHERE id = $2), $2)
+			AND r.told_at BETWEEN now() - make_interval(secs => $3) AND now() - make_interval(secs => $4)`,
+		site.ID, account, chatRoleFor.Seconds(), chatRoleFresh.Seconds()).Scan(&g.Platform, &g.Place, &today)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return g, "", fmt.Errorf("what the group of %s says of %s: %w", site.Slug, account, err)
+	}
+	return g, today, nil
+}
+
+// GoneFrom takes note that an account is not in the group of a site any more.
+func (s *Store) GoneFrom(ctx context.Context, site Site, account string) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM site_chat_roles WHERE site_id = $1 AND account_id = $2`, site.ID, account); err != nil {
+		return fmt.Errorf("note who left the group of %s: %w", site.Slug, err)
 	}
 	return nil
 }
