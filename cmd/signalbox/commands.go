@@ -27,7 +27,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy/cpu"
-	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
@@ -61,7 +61,7 @@ func (c convertCommand) Run(e env) error {
 }
 
 // declarations reads an object_info file; without one the common classes are known.
-func declarations(file string) (*graph.ObjectInfo, error) {
+func declarations(file string) (*objectinfo.Info, error) {
 	if file == "" {
 		return nil, nil
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/learned"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/needs"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -64,9 +65,9 @@ type Engines interface {
 
 // Declarations are what one engine has.
 type Declarations struct {
-	Info    *graph.ObjectInfo // nil while no engine has ever answered
-	Hash    string            // of the content
-	Missing []string          // what was asked for and is not there
+	Info    *objectinfo.Info // nil while no engine has ever answered
+	Hash    string           // of the content
+	Missing []string         // what was asked for and is not there
 }
 
 // Workflows is the registry.Loader that makes tools of workflow files, and the keeper of the templates by which a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,7 +23,7 @@ type Options struct {
 	// FileName is where the tool's id comes from: "flux general.json" makes "flux-general".
 	FileName string
 	// ObjectInfo declares the nodes of the server. Without it ranges, choices and some names are unknown.
-	ObjectInfo *graph.ObjectInfo
+	ObjectInfo *objectinfo.Info
 	// Rate is the price of one second of engine time in US dollars; empty means DefaultRate.
 	Rate json.Number
 	// ByMachine bills at the rate of the GPU that ran, with Rate for one that has none; false: Rate is what
@@ -316,7 +317,7 @@ func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 }
 
 // branchChoices offers the options of a dynamic combo that need no further inputs, beside the stored one.
-func (f *field) branchChoices(s *graph.InputSpec, stored any) {
+func (f *field) branchChoices(s *objectinfo.Input, stored any) {
 	for _, b := range s.Branches {
 		if len(b.Inputs) == 0 || any(b.Key) == stored {
 			f.Choices = append(f.Choices, registry.Choice{Value: b.Key})
@@ -324,7 +325,7 @@ func (f *field) branchChoices(s *graph.InputSpec, stored any) {
 	}
 }
 
-func (f *field) typeFrom(s *graph.InputSpec) {
+func (f *field) typeFrom(s *objectinfo.Input) {
 	kind := ""
 	if s != nil {
 		kind = s.Type
@@ -349,7 +350,7 @@ func (f *field) typeFrom(s *graph.InputSpec) {
 	}
 }
 
-func (f *field) numbersFrom(s *graph.InputSpec) {
+func (f *field) numbersFrom(s *objectinfo.Input) {
 	if f.Type != registry.TypeNumber {
 		return
 	}
@@ -374,7 +375,7 @@ func isSeedName(name string) bool {
 }
 
 // mediaKind says what file a widget names, or "".
-func mediaKind(n *graph.FlatNode, input string, s *graph.InputSpec) registry.InputType {
+func mediaKind(n *graph.FlatNode, input string, s *objectinfo.Input) registry.InputType {
 	switch {
 	case s != nil && s.Upload == graph.KindFile:
 		return registry.TypeFile

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -99,7 +100,7 @@ func TestDefineUndeclared(t *testing.T) {
 
 func TestDefineNoProse(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + graphtest.MiniInfo[1:]))
+	info, err := objectinfo.Parse([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + graphtest.MiniInfo[1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A21 the tooltip of a class is no description, and a prompt without words is asked for", func(t *testing.T) {
 		t.Parallel()
-		info, err := graph.ParseObjectInfo([]byte(strings.Replace(graphtest.MiniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
+		info, err := objectinfo.Parse([]byte(strings.Replace(graphtest.MiniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}

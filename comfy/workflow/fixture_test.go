@@ -6,11 +6,12 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
 )
 
-func define(t *testing.T, text string, info *graph.ObjectInfo) *Definition {
+func define(t *testing.T, text string, info *objectinfo.Info) *Definition {
 	t.Helper()
 	d, err := Define(graphtest.Parse(t, text), Options{FileName: "Big Poster.json", ObjectInfo: info})
 	if err != nil {

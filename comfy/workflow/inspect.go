@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -34,11 +35,11 @@ type Report struct {
 
 // InspectOptions say how files are inspected.
 type InspectOptions struct {
-	ObjectInfo *graph.ObjectInfo // nil: what this package knows
-	Rate       json.Number       // see Options
-	JSON       bool              // one JSON object a line instead of text
-	Width      int               // columns of text output; 0 means 100
-	Reserved   []string          // commands that no tool gets: "/settings"
+	ObjectInfo *objectinfo.Info // nil: what this package knows
+	Rate       json.Number      // see Options
+	JSON       bool             // one JSON object a line instead of text
+	Width      int              // columns of text output; 0 means 100
+	Reserved   []string         // commands that no tool gets: "/settings"
 }
 
 // inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
@@ -76,12 +77,12 @@ func ReadWorkflow(path string) ([]byte, error) {
 }
 
 // ReadObjectInfo reads the saved body of GET /object_info.
-func ReadObjectInfo(path string) (*graph.ObjectInfo, error) {
-	data, err := readBounded(path, graph.MaxObjectInfo)
+func ReadObjectInfo(path string) (*objectinfo.Info, error) {
+	data, err := readBounded(path, objectinfo.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	info, err := graph.ParseObjectInfo(data)
+	info, err := objectinfo.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -173,7 +174,7 @@ func (r Report) line() ([]byte, error) {
 
 // ConvertFile writes the prompt of one workflow file to w as indented JSON. Findings come back for the caller
 // to show elsewhere.
-func ConvertFile(ctx context.Context, w io.Writer, file string, info *graph.ObjectInfo) ([]graph.Finding, error) {
+func ConvertFile(ctx context.Context, w io.Writer, file string, info *objectinfo.Info) ([]graph.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -97,7 +98,7 @@ func TestNames(t *testing.T) {
 
 func TestEveryMissingModelIsNamed(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(`{
+	info, err := objectinfo.Parse([]byte(`{
  "Two": {"input": {"required": {"clip_name1": [["other.safetensors"]], "clip_name2": [["other.safetensors"]]}}, "output": ["CLIP"], "name": "Two"},
  "VAELoader": {"input": {"required": {"vae_name": ["COMBO", {"options": []}]}}, "output": ["VAE"], "name": "VAELoader"},
  "UNETLoader": {"input": {"required": {"unet_name": [[]]}}, "output": ["MODEL"], "name": "UNETLoader"},

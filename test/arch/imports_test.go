@@ -44,6 +44,7 @@ var floors = [][]string{
 	{"workflows", "comfy/workflow"},
 	{"comfy/notes"},
 	{"comfy/graph"},
+	{"comfy/objectinfo"},
 	{"internal/modelhub"},
 	{"internal/upstream"},
 	{"registry/history"},

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // MiniInfo declares a handful of made-up and core classes, enough for graphs written by hand.
@@ -48,9 +49,9 @@ const MiniInfo = `{
  "Paid": {"input": {"required": {"prompt": ["STRING", {"multiline": true}], "api_key": ["STRING", {}]}}, "output": ["IMAGE"], "api_node": true, "name": "Paid"}
 }`
 
-func Mini(t testing.TB) *graph.ObjectInfo {
+func Mini(t testing.TB) *objectinfo.Info {
 	t.Helper()
-	info, err := graph.ParseObjectInfo([]byte(MiniInfo))
+	info, err := objectinfo.Parse([]byte(MiniInfo))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,18 +199,18 @@ type Facts struct {
 
 var sharedInfo struct {
 	once sync.Once
-	info *graph.ObjectInfo
+	info *objectinfo.Info
 	err  error
 }
 
 // ObjectInfo is the object_info of the corpus, read once for all tests.
-func ObjectInfo(t testing.TB) *graph.ObjectInfo {
+func ObjectInfo(t testing.TB) *objectinfo.Info {
 	t.Helper()
 	path := filepath.Join(Corpus(t), "object_info.json")
 	sharedInfo.once.Do(func() {
 		data, err := os.ReadFile(path)
 		if err == nil {
-			sharedInfo.info, err = graph.ParseObjectInfo(data)
+			sharedInfo.info, err = objectinfo.Parse(data)
 		}
 		sharedInfo.err = err
 	})
