@@ -17,6 +17,7 @@ import (
 	"unique"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/learned"
 	"github.com/signalbox/signalbox/comfy/loras"
@@ -97,14 +98,14 @@ type definition struct {
 
 // Template is what a tool needs to run. It is kept as JSON.
 type Template struct {
-	Binding *workflow.Binding     `json:"binding"`
+	Binding *binding.Binding      `json:"binding"`
 	Need    workflow.Requirements `json:"need"`
 }
 
 // TakesURL tells whether an input wants the address of a file instead of an upload.
 func (t *Template) TakesURL(input string) bool {
-	return slices.ContainsFunc(t.Binding.Inputs, func(in workflow.BoundInput) bool {
-		return in.Field.Name == input && len(in.Targets) > 0 && in.Targets[0].Mode == workflow.ModeURL
+	return slices.ContainsFunc(t.Binding.Inputs, func(in binding.Input) bool {
+		return in.Field.Name == input && len(in.Targets) > 0 && in.Targets[0].Mode == binding.ModeURL
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/comfy/objectinfo"
@@ -38,7 +39,7 @@ type Options struct {
 // Definition is what a workflow becomes.
 type Definition struct {
 	Tool     registry.Tool
-	Binding  *Binding
+	Binding  *binding.Binding
 	Needs    Requirements
 	Findings []graph.Finding
 }
@@ -80,7 +81,7 @@ const (
 // field is an input in the making.
 type field struct {
 	registry.InputField
-	targets []Target
+	targets []binding.Target
 	source  source
 	main    bool   // what the tool is told to make
 	knob    string // what people are told where the author says nothing
@@ -287,7 +288,7 @@ func orDash(n json.Number) string {
 // fieldOf makes a field for one widget from its declaration and stored value.
 func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 	s := p.Node.SpecOf(p.Input)
-	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.Node.ID, Input: p.Input}}}
+	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []binding.Target{{Node: p.Node.ID, Input: p.Input}}}
 	if kind := mediaKind(p.Node, p.Input, s); kind != "" {
 		f.Type, f.Required = kind, true
 		f.targets[0].Mode = loaders[p.Node.Class].mode

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 	"github.com/signalbox/signalbox/comfy/objectinfo"
@@ -50,7 +51,7 @@ func checkTool(t *testing.T, d *Definition) {
 		case !f.Required:
 		case f.Type.IsMedia():
 			media[f.Name] = []string{"upload.png"}
-			if in.takesURL() {
+			if in.Targets[0].Mode == binding.ModeURL {
 				media[f.Name] = []string{"https://files.example/x.bin"}
 			}
 		case len(f.Choices) > 0:

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
@@ -85,7 +86,7 @@ func (h heuristic) guessKnobs(explicit bool) {
 			}
 			key := n.Class + "\x00" + in.Name + "\x00" + string(ordered.Append(nil, p.Value))
 			if same := found[key]; same != nil && p.Node.Class == n.Class {
-				same.targets = append(same.targets, Target{Node: p.Node.ID, Input: p.Input})
+				same.targets = append(same.targets, binding.Target{Node: p.Node.ID, Input: p.Input})
 				h.d.taken[graph.Spot(p.Node.ID, p.Input)] = true
 				continue
 			}

@@ -42,7 +42,7 @@ var floors = [][]string{
 	{"groups"},
 	{"billing", "users", "comfy", "providers"},
 	{"workflows", "comfy/workflow"},
-	{"comfy/notes"},
+	{"comfy/notes", "comfy/binding"},
 	{"comfy/graph"},
 	{"comfy/objectinfo"},
 	{"internal/modelhub"},

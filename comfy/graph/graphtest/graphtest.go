@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -249,4 +250,21 @@ func Codes(findings []graph.Finding) []string {
 		set[f.Code] = true
 	}
 	return slices.Sorted(maps.Keys(set))
+}
+
+// Sampling is a whole picture workflow in the mini classes; the arguments replace parts of it.
+func Sampling(notes ...string) *Graph {
+	b := new(Graph)
+	b.Link(1, "1", 0, "5", "model", "MODEL").Link(2, "1", 1, "2", "clip", "CLIP").Link(3, "1", 1, "3", "clip", "CLIP").Link(4, "2", 0, "5", "positive", "CONDITIONING").Link(5, "3", 0, "5", "negative", "CONDITIONING")
+	b.Link(6, "4", 0, "5", "latent_image", "LATENT").Link(7, "5", 0, "6", "samples", "LATENT").Link(8, "1", 2, "6", "vae", "VAE").Link(9, "6", 0, "7", "images", "IMAGE")
+	b.Node("1", "Model", `["a.safetensors"]`, "").Node("2", "Encode", `["a cat"]`, `"title": "What to draw",`).Node("3", "Encode", `["ugly"]`, "").Node("4", "Latent", `[640, 480]`, "")
+	b.Node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").Node("6", "Decode", `[]`, "").Node("7", "SaveImage", `["x"]`, "")
+	for i, text := range notes {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			panic(err)
+		}
+		b.Node(strconv.Itoa(90+i), "Note", "["+string(quoted)+"]", "")
+	}
+	return b
 }
