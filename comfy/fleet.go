@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/api"
-	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/needs"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/scaling"
 	"github.com/signalbox/signalbox/comfy/tag"
@@ -112,7 +112,7 @@ type Engine struct {
 }
 
 type knowledge struct {
-	info     *graph.ObjectInfo
+	info     *objectinfo.Info
 	infoHash string
 	infoAt   time.Time               // zero: to be asked again
 	arrived  map[workflow.Model]bool // files for which it was asked again since they had come

@@ -19,9 +19,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loader"
-	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -245,10 +245,10 @@ func replayTo(t *testing.T, dir string, lines []line, who, id string, prompt gra
 	}
 	fleet := NewFleet([]*url.URL{u}, FleetConfig{})
 	provider := NewProvider(ProviderConfig{Fleet: fleet, Workflows: loader.New(loader.Config{Engines: fleet}), ReconcileEvery: time.Hour})
-	tpl := &loader.Template{Binding: &workflow.Binding{}}
+	tpl := &loader.Template{Binding: &binding.Binding{}}
 	for _, n := range prompt {
 		if n.Class != "SaveImageWebsocket" && strings.HasPrefix(n.Class, "Save") || strings.HasPrefix(n.Class, "Preview") {
-			tpl.Binding.Outputs = append(tpl.Binding.Outputs, workflow.BoundOutput{Name: n.ID, Node: n.ID, Type: "image"})
+			tpl.Binding.Outputs = append(tpl.Binding.Outputs, binding.Output{Name: n.ID, Node: n.ID, Type: "image"})
 		}
 	}
 	ticket, err := newPlan(tpl, prompt).ticket(registry.Call{Handle: id}, fleet.engines[0], id)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/api"
-	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/placement"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/registry"
@@ -116,12 +116,12 @@ func newSimulation(t *testing.T, queue []simJob) *simulation {
 
 func simModel(set int) string { return fmt.Sprintf("model%02d.safetensors", set) }
 
-func simInfo(t *testing.T, sets int) *graph.ObjectInfo {
+func simInfo(t *testing.T, sets int) *objectinfo.Info {
 	var names []string
 	for set := range sets {
 		names = append(names, fmt.Sprintf("%q", simModel(set)))
 	}
-	info, err := graph.ParseObjectInfo([]byte(`{"Load": {"input": {"required": {"ckpt_name": [[` + strings.Join(names, ",") + `]]}}}}`))
+	info, err := objectinfo.Parse([]byte(`{"Load": {"input": {"required": {"ckpt_name": [[` + strings.Join(names, ",") + `]]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

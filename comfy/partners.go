@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loader"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,7 +23,7 @@ func (p *Provider) extraData(e *Engine, prompt graph.Prompt) map[string]any {
 	return map[string]any{"api_key_comfy_org": p.cfg.PartnerKey}
 }
 
-func hasPartners(info *graph.ObjectInfo, prompt graph.Prompt) bool {
+func hasPartners(info *objectinfo.Info, prompt graph.Prompt) bool {
 	return slices.ContainsFunc(prompt, func(n graph.PromptNode) bool {
 		class, ok := info.Class(n.Class)
 		return ok && class.APINode

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/api"
-	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // Run keeps the fleet's knowledge fresh until ctx ends.
@@ -139,7 +139,7 @@ func probeStats(ctx context.Context, c *api.Client) (stats api.SystemStats, fres
 }
 
 // readInfo reads the declarations; on an error the ones from before stay.
-func readInfo(ctx context.Context, c *api.Client, before knowledge) (*graph.ObjectInfo, string, error) {
+func readInfo(ctx context.Context, c *api.Client, before knowledge) (*objectinfo.Info, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
 	info, hash, err := c.ObjectInfo(ctx)

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/needs"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/runpod"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
@@ -34,7 +35,7 @@ type Endpoint struct {
 
 	client *runpod.Client
 	files  *http.Client // for results that are elsewhere
-	info   *graph.ObjectInfo
+	info   *objectinfo.Info
 	hash   string
 	gpu    string
 }
@@ -136,7 +137,7 @@ func (e *Engine) queueLength(ctx context.Context) (int, error) {
 }
 
 // lacks names what an engine lacks for a workflow.
-func (e *Engine) lacks(info *graph.ObjectInfo, need workflow.Requirements) []string {
+func (e *Engine) lacks(info *objectinfo.Info, need workflow.Requirements) []string {
 	if lacks := e.tags.Lacks(need.Tags, e.knowledge().stats.Memory.Total); len(lacks) > 0 {
 		return append(lacks, needs.Missing(info, need)...)
 	}

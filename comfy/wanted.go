@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/comfy/api"
-	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/needs"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
 
@@ -37,7 +37,7 @@ func (w *wanted) note(tool string, need workflow.Requirements, missing []string)
 }
 
 // missing are the models that a server with these declarations lacks.
-func (w *wanted) missing(info *graph.ObjectInfo) (models []workflow.Model) {
+func (w *wanted) missing(info *objectinfo.Info) (models []workflow.Model) {
 	w.mu.Lock()
 	tools := slices.Collect(maps.Values(w.byTool))
 	w.mu.Unlock()

@@ -22,13 +22,13 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/engines"
+	"github.com/signalbox/signalbox/cmd/signalbox/inspect"
 	"github.com/signalbox/signalbox/cmd/signalbox/logs"
 	"github.com/signalbox/signalbox/cmd/signalbox/people"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
 	"github.com/signalbox/signalbox/comfy/cpu"
-	"github.com/signalbox/signalbox/comfy/graph"
-	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/migrations"
 	"github.com/signalbox/signalbox/users"
@@ -53,7 +53,7 @@ func (c convertCommand) Run(e env) error {
 	if err != nil {
 		return err
 	}
-	findings, err := workflow.ConvertFile(e.ctx, e.stdout, c.File, info)
+	findings, err := inspect.Convert(e.ctx, e.stdout, c.File, info)
 	for _, f := range findings {
 		fmt.Fprintf(e.stderr, "%s: %s: %s\n", f.Severity, f.Code, f.Message)
 	}
@@ -61,11 +61,11 @@ func (c convertCommand) Run(e env) error {
 }
 
 // declarations reads an object_info file; without one the common classes are known.
-func declarations(file string) (*graph.ObjectInfo, error) {
+func declarations(file string) (*objectinfo.Info, error) {
 	if file == "" {
 		return nil, nil
 	}
-	return workflow.ReadObjectInfo(file)
+	return inspect.ReadObjectInfo(file)
 }
 
 type engineCommand struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/signalbox/signalbox/cmd/signalbox/config"
 	"github.com/signalbox/signalbox/cmd/signalbox/inspect"
-	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/platforms/chat/router"
 	"github.com/signalbox/signalbox/providers/httptools"
 	"github.com/signalbox/signalbox/providers/openapi"
@@ -37,7 +36,7 @@ func (c inspectCommand) Run(e env) error {
 		}
 	}
 	if len(workflows) > 0 {
-		good, err := workflow.InspectFiles(e.ctx, e.stdout, workflows, workflow.InspectOptions{JSON: c.JSON, ObjectInfo: info, Reserved: router.Commands()})
+		good, err := inspect.Workflows(e.ctx, e.stdout, workflows, inspect.Options{JSON: c.JSON, ObjectInfo: info, Reserved: router.Commands()})
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // Limits of what is read from an engine. ComfyUI has no authentication and its answers depend on
@@ -298,7 +299,7 @@ func (c *Client) History(ctx context.Context, promptID string) (HistoryEntry, bo
 }
 
 // ObjectInfo reads the declarations of all node classes, and gives a hash of the answer.
-func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash string, err error) {
+func (c *Client) ObjectInfo(ctx context.Context) (info *objectinfo.Info, hash string, err error) {
 	data, err := c.Declarations(ctx)
 	if err != nil {
 		return nil, "", err
@@ -307,9 +308,9 @@ func (c *Client) ObjectInfo(ctx context.Context) (info *graph.ObjectInfo, hash s
 }
 
 // ParseDeclarations reads what Declarations gives, and gives its hash.
-func ParseDeclarations(data []byte) (info *graph.ObjectInfo, hash string, err error) {
+func ParseDeclarations(data []byte) (info *objectinfo.Info, hash string, err error) {
 	sum := sha256.Sum256(data)
-	info, err = graph.ParseObjectInfo(data)
+	info, err = objectinfo.Parse(data)
 	return info, hex.EncodeToString(sum[:]), err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/blues/jsonata-go/jparse"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 const (
@@ -43,7 +44,7 @@ var interpreter sync.Mutex
 
 // Of gives what each node costs in US dollars, by the id of those nodes of the prompt that call partners' services and run. Of a range the upper
 // end counts, since nobody tells after the run what it was. The error says of which node the price can't be told, and why.
-func (b *Badges) Of(info *graph.ObjectInfo, prompt graph.Prompt) (map[string]json.Number, error) {
+func (b *Badges) Of(info *objectinfo.Info, prompt graph.Prompt) (map[string]json.Number, error) {
 	running := needed(info, prompt)
 	prices := make(map[string]json.Number)
 	for _, n := range prompt {
@@ -60,7 +61,7 @@ func (b *Badges) Of(info *graph.ObjectInfo, prompt graph.Prompt) (map[string]jso
 	return prices, nil
 }
 
-func (b *Badges) price(info *graph.ObjectInfo, prompt graph.Prompt, class *graph.ClassInfo, n graph.PromptNode) (json.Number, error) {
+func (b *Badges) price(info *objectinfo.Info, prompt graph.Prompt, class *objectinfo.Class, n graph.PromptNode) (json.Number, error) {
 	switch {
 	case class.Price == nil:
 		return "", errors.New("its class declares none")
@@ -170,7 +171,7 @@ func amount(given any) (json.Number, error) {
 
 // widgetsOf gives an expression's widgets their values as the editor does: texts in lower case. One that is not there is null. One whose value comes
 // from another node is known only while it runs.
-func widgetsOf(badge *graph.PriceBadge, n graph.PromptNode) (map[string]any, error) {
+func widgetsOf(badge *objectinfo.PriceBadge, n graph.PromptNode) (map[string]any, error) {
 	values := make(map[string]any, len(badge.Widgets))
 	for _, w := range badge.Widgets {
 		value, _ := n.Inputs.Get(w.Name)
@@ -214,7 +215,7 @@ func widgetValue(kind string, value any) (any, error) {
 	return nil, errors.New("its value is neither text nor number")
 }
 
-func connected(badge *graph.PriceBadge, n graph.PromptNode) map[string]any {
+func connected(badge *objectinfo.PriceBadge, n graph.PromptNode) map[string]any {
 	inputs := make(map[string]any, len(badge.Inputs))
 	for _, name := range badge.Inputs {
 		value, _ := n.Inputs.Get(name)
@@ -225,7 +226,7 @@ func connected(badge *graph.PriceBadge, n graph.PromptNode) map[string]any {
 }
 
 // counted tells how many inputs of each group are connected.
-func counted(badge *graph.PriceBadge, n graph.PromptNode) map[string]any {
+func counted(badge *objectinfo.PriceBadge, n graph.PromptNode) map[string]any {
 	groups := make(map[string]any, len(badge.Groups))
 	for _, group := range badge.Groups {
 		count := 0
@@ -240,7 +241,7 @@ func counted(badge *graph.PriceBadge, n graph.PromptNode) map[string]any {
 }
 
 // needed are the nodes that output nodes need: the others do not run.
-func needed(info *graph.ObjectInfo, prompt graph.Prompt) map[string]bool {
+func needed(info *objectinfo.Info, prompt graph.Prompt) map[string]bool {
 	running := make(map[string]bool)
 	var visit func(id string)
 	visit = func(id string) {
@@ -262,7 +263,7 @@ func needed(info *graph.ObjectInfo, prompt graph.Prompt) map[string]bool {
 }
 
 // behindList tells whether a node gets anything from one that gives lists, for whose items the server runs what follows one by one.
-func behindList(info *graph.ObjectInfo, prompt graph.Prompt, id string, seen map[string]bool) bool {
+func behindList(info *objectinfo.Info, prompt graph.Prompt, id string, seen map[string]bool) bool {
 	n := prompt.Node(id)
 	if n == nil || seen[id] {
 		return false

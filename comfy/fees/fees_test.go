@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // TestAgainstTheReference holds the price of each partner node of a real server against what the reference implementation of JSONata (npm jsonata 2)
@@ -64,7 +65,7 @@ func TestAgainstTheReference(t *testing.T) {
 }
 
 // declared is object_info with one partner's class of this price, one that is none of ComfyUI's own, a source of lists and an output.
-func declared(t *testing.T, expression string) *graph.ObjectInfo {
+func declared(t *testing.T, expression string) *objectinfo.Info {
 	t.Helper()
 	badge, err := json.Marshal(map[string]any{"engine": "jsonata", "expr": expression, "depends_on": map[string]any{
 		"widgets": []any{map[string]any{"name": "model", "type": "COMBO"}, map[string]any{"name": "seconds", "type": "INT"}, map[string]any{"name": "sound", "type": "BOOLEAN"}},
@@ -73,7 +74,7 @@ func declared(t *testing.T, expression string) *graph.ObjectInfo {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := graph.ParseObjectInfo(fmt.Appendf(nil, `{
+	info, err := objectinfo.Parse(fmt.Appendf(nil, `{
 		"Paid": {"input": {"required": {}}, "output": ["IMAGE"], "api_node": true, "python_module": "comfy_api_nodes.nodes_x", "price_badge": %s},
 		"Foreign": {"input": {"required": {}}, "output": ["IMAGE"], "api_node": true, "python_module": "custom_nodes.x", "price_badge": %[1]s},
 		"Unpriced": {"input": {"required": {}}, "output": ["IMAGE"], "api_node": true, "python_module": "comfy_api_nodes.nodes_x", "price_badge": null},

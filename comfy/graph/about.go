@@ -6,12 +6,12 @@ import "iter"
 // the outputs.
 func (w *Workflow) App() (inputs [][2]string, outputs []string) {
 	chosen := asObject(w.extra().Get("linearData"))
-	for _, v := range asArray(chosen.Get("inputs")) {
+	for _, v := range chosen.List("inputs") {
 		if pair := asArray(v); len(pair) >= 2 {
 			inputs = append(inputs, [2]string{asID(pair[0]), asString(pair[1])})
 		}
 	}
-	for _, v := range asArray(chosen.Get("outputs")) {
+	for _, v := range chosen.List("outputs") {
 		outputs = append(outputs, asID(v))
 	}
 	return inputs, outputs

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/plain"
 )
 
@@ -14,7 +15,7 @@ import (
 // the first choice. A prompt form comes back as a copy, with the names that its classes have today.
 //
 // The error is set when nothing in the workflow executes.
-func Convert(w *Workflow, info *ObjectInfo) (Prompt, []Finding, error) {
+func Convert(w *Workflow, info *objectinfo.Info) (Prompt, []Finding, error) {
 	f := Flatten(w, info)
 	if w.Graph != nil {
 		f.Complete()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -15,7 +16,7 @@ const CustomCombo = "CustomCombo"
 
 // readCustomCombo reads choice, place, option, option ... The oldest files have no place.
 func (n *FlatNode) readCustomCombo(values []any) bool {
-	if n.Class != CustomCombo || len(values) < 2 || len(values) > maxChoices {
+	if n.Class != CustomCombo || len(values) < 2 || len(values) > objectinfo.MaxChoices {
 		return false
 	}
 	n.Inputs = Inputs{{Name: "choice", Value: wrapArray(values[0])}, {Name: "index", Value: json.Number("0")}}
@@ -57,13 +58,13 @@ func (n *FlatNode) OwnChoices(input string) []registry.Choice {
 	if n.Class != CustomCombo || input != "choice" {
 		return nil
 	}
-	s := InputSpec{}
+	var options []any
 	for _, in := range n.Inputs {
 		if text, ok := in.Value.(string); ok && text != "" && strings.HasPrefix(in.Name, "option") {
-			s.Options = append(s.Options, strings.Clone(text))
+			options = append(options, strings.Clone(text))
 		}
 	}
-	return s.newChoices()
+	return objectinfo.Choices(options)
 }
 
 // EditorsOwn tells inputs that only go along with another one.

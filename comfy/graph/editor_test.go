@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -82,7 +83,7 @@ const switchInfo = `{
 
 func convertSwitches(t *testing.T, text string) graph.Prompt {
 	t.Helper()
-	info, err := graph.ParseObjectInfo([]byte(switchInfo))
+	info, err := objectinfo.Parse([]byte(switchInfo))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -11,7 +12,7 @@ import (
 // Define reads it.
 type Flat struct {
 	w        *Workflow
-	info     *ObjectInfo
+	info     *objectinfo.Info
 	Nodes    []*FlatNode
 	ByID     map[string]*FlatNode
 	scopes   map[string]*scope // by path of the instance, "" for the root
@@ -27,7 +28,7 @@ type Flat struct {
 // FlatNode is one node to execute.
 type FlatNode struct {
 	PromptNode
-	Spec    *ClassInfo        // nil for a class nobody declared
+	Spec    *objectinfo.Class // nil for a class nobody declared
 	Node    *Node             // nil in the prompt form
 	sc      *scope            // nil in the prompt form
 	control map[string]string // control_after_generate by widget
@@ -61,7 +62,7 @@ func newScope(parent *scope, inst *Node, def *Subgraph) *scope {
 func (s *scope) path(n *Node) string { return s.prefix + n.ID }
 
 // Flatten reduces w to its executable nodes. info may be nil.
-func Flatten(w *Workflow, info *ObjectInfo) *Flat {
+func Flatten(w *Workflow, info *objectinfo.Info) *Flat {
 	f := &Flat{w: w, info: info, scopes: map[string]*scope{}}
 	if w.Graph == nil {
 		f.takePrompt(w.Prompt)
@@ -113,11 +114,11 @@ func (f *Flat) takePrompt(p Prompt) {
 }
 
 // class finds a declaration: the server's, else the small table of this package.
-func (f *Flat) class(name string) *ClassInfo {
+func (f *Flat) class(name string) *objectinfo.Class {
 	if c, ok := f.info.Class(name); ok {
 		return c
 	}
-	return builtins[name]
+	return objectinfo.Builtin(name)
 }
 
 // oldClasses are classes that live on under another name, with their inputs that were renamed. Those that live on as
@@ -241,7 +242,7 @@ func (n *FlatNode) override(name string, v any) {
 }
 
 // sameSort guards against promoted values that slipped to another widget.
-func sameSort(spec *InputSpec, old, v any) bool {
+func sameSort(spec *objectinfo.Input, old, v any) bool {
 	if v == nil {
 		return false
 	}
@@ -259,14 +260,14 @@ func sameSort(spec *InputSpec, old, v any) bool {
 }
 
 // SpecOf finds the declaration of an input, also of one behind a dynamic combo.
-func (n *FlatNode) SpecOf(name string) *InputSpec {
+func (n *FlatNode) SpecOf(name string) *objectinfo.Input {
 	if n.Spec == nil {
 		return nil
 	}
 	return n.findSpec(n.Spec.Inputs, "", name)
 }
 
-func (n *FlatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
+func (n *FlatNode) findSpec(list []objectinfo.Input, prefix, name string) *objectinfo.Input {
 	for i := range list {
 		s := &list[i]
 		full := prefix + s.Name
@@ -275,7 +276,7 @@ func (n *FlatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
 		}
 		if s.Formats != nil {
 			chosen, _ := n.Inputs.Get(full)
-			if found := n.findSpec(s.format(chosen), prefix, name); found != nil {
+			if found := n.findSpec(s.Format(chosen), prefix, name); found != nil {
 				return found
 			}
 		}
@@ -286,7 +287,7 @@ func (n *FlatNode) findSpec(list []InputSpec, prefix, name string) *InputSpec {
 			return &s.Grow.Input
 		}
 		if chosen, ok := n.Inputs.Get(full); ok {
-			inputs, _ := s.branch(chosen)
+			inputs, _ := s.Branch(chosen)
 			if found := n.findSpec(inputs, full+".", name); found != nil {
 				return found
 			}
@@ -320,7 +321,7 @@ func (f *Flat) everywhere(n *FlatNode, slot int) resolved {
 	if f.drawn == nil {
 		f.drawn = map[string]*object{}
 		for _, v := range asArray(n.sc.g.extra.Get("ue_links")) {
-			if at, ok := asInt(asObject(v).Get("downstream_slot")); ok {
+			if at, ok := ordered.Int(asObject(v).Get("downstream_slot")); ok {
 				f.drawn[Spot(asID(asObject(v).Get("downstream")), strconv.Itoa(at))] = asObject(v)
 			}
 		}
@@ -329,7 +330,7 @@ func (f *Flat) everywhere(n *FlatNode, slot int) resolved {
 	if o == nil {
 		return resolved{}
 	}
-	out, _ := asInt(o.Get("upstream_slot"))
+	out, _ := ordered.Int(o.Get("upstream_slot"))
 	return f.follow(n.sc, asID(o.Get("upstream")), out, n.Node.Inputs[slot].Type)
 }
 
@@ -355,22 +356,6 @@ func (f *Flat) Prompt() Prompt {
 		p[i].Inputs = append(Inputs(nil), n.Inputs...)
 	}
 	return p
-}
-
-// wrap is wrapArray for a value of this input. Curves name their type.
-func (s *InputSpec) wrap(v any) any {
-	if list, ok := v.([]any); ok && s.Type == "CURVE" {
-		return ordered.Of(ordered.Member{Name: "__type__", Value: s.Type}, ordered.Member{Name: "__value__", Value: list})
-	}
-	return wrapArray(v)
-}
-
-// wrapArray protects a list value from being read as a link.
-func wrapArray(v any) any {
-	if list, ok := v.([]any); ok {
-		return ordered.Of(ordered.Member{Name: "__value__", Value: list})
-	}
-	return v
 }
 
 // Spot is one widget as a map key.

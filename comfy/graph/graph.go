@@ -185,7 +185,7 @@ func (f *Flat) Literal(n *FlatNode, input string) (*FlatNode, string, any, bool)
 		v, ok := n.Inputs.Get(input)
 		if !ok {
 			if s := n.SpecOf(input); s != nil && s.Widget && !s.ForceInput {
-				v, _ = s.fallback()
+				v, _ = s.Fallback()
 				return n, input, v, true
 			}
 			return nil, "", nil, false

@@ -3,6 +3,8 @@ package graph
 import (
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // groupNodeName tells an old group node and gives its name.
@@ -22,14 +24,14 @@ func (w *Workflow) groupNode(inst *Node, name string) *Subgraph {
 	if o == nil {
 		return nil
 	}
-	g := groupBuilder{inst: inst, config: asObject(o.Get("config")), def: &Subgraph{ID: inst.Type, Name: name, inputNode: "-10", outputNode: "-20"}}
+	g := groupBuilder{inst: inst, config: o.Object("config"), def: &Subgraph{ID: inst.Type, Name: name, inputNode: "-10", outputNode: "-20"}}
 	g.def.nodes, g.def.links, g.def.raw = map[string]*Node{}, map[string]*Link{}, o
-	g.takeNodes(asArray(o.Get("nodes")))
-	for _, v := range asArray(o.Get("links")) {
+	g.takeNodes(o.List("nodes"))
+	for _, v := range o.List("links") {
 		g.innerLink(asArray(v))
 	}
 	g.outerInputs()
-	g.outerOutputs(asArray(o.Get("external")))
+	g.outerOutputs(o.List("external"))
 	return g.def
 }
 
@@ -48,7 +50,7 @@ func (g *groupBuilder) takeNodes(list []any) {
 			continue
 		}
 		n.ID = strconv.Itoa(i)
-		if id, ok := asInt(n.raw.Get("index")); ok {
+		if id, ok := ordered.Int(n.raw.Get("index")); ok {
 			n.ID = strconv.Itoa(id)
 		}
 		for j := range n.Inputs {
@@ -68,8 +70,8 @@ func (g *groupBuilder) innerLink(v []any) {
 		return
 	}
 	from, to := asID(v[0]), asID(v[2])
-	out, _ := asInt(v[1])
-	in, _ := asInt(v[3])
+	out, _ := ordered.Int(v[1])
+	in, _ := ordered.Int(v[3])
 	target := g.def.nodes[to]
 	if target == nil || in < 0 || in >= len(target.Inputs) {
 		return
@@ -131,8 +133,8 @@ func (g *groupBuilder) outerOutputs(external []any) {
 	marked := map[string]bool{}
 	for _, v := range external {
 		if e := asArray(v); len(e) > 1 {
-			index, _ := asInt(asObject(e[0]).Get("index"))
-			slot, _ := asInt(e[1])
+			index, _ := ordered.Int(asObject(e[0]).Get("index"))
+			slot, _ := ordered.Int(e[1])
 			marked[strconv.Itoa(index)+"/"+strconv.Itoa(slot)] = true
 		}
 	}

@@ -3,41 +3,16 @@ package graph
 import (
 	_ "embed"
 	"encoding/json"
-	"strings"
+
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
-
-// packs holds the widgets of classes of well-known node packs, for graphs of the time when files did not name
-// them. A class has a line for each version whose widgets differ. It is never modified.
-var packs = parsePacks()
-
-// packWidgets is written as builtinWidgets is; a ~ in a name stands for a space.
-//
-//go:embed packs.txt
-var packWidgets string
-
-func parsePacks() map[string][]*ClassInfo {
-	out := map[string][]*ClassInfo{}
-	for line := range strings.Lines(packWidgets) {
-		name, rest, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok {
-			continue
-		}
-		c := &ClassInfo{Name: strings.ReplaceAll(name, "~", " ")}
-		for field := range strings.FieldsSeq(rest) {
-			widget, typ, _ := strings.Cut(field, "=")
-			c.Inputs = append(c.Inputs, builtinSpec(strings.ReplaceAll(widget, "~", " "), typ))
-		}
-		out[c.Name] = append(out[c.Name], c)
-	}
-	return out
-}
 
 // readPack maps a value list by the version of the class whose widgets it fits in number and kind.
 func (n *FlatNode) readPack(values []any) bool {
 	for len(values) > 0 && (values[len(values)-1] == nil || values[len(values)-1] == "") {
 		values = values[:len(values)-1] // buttons
 	}
-	for _, c := range packs[n.Class] {
+	for _, c := range objectinfo.Versions(n.Class) {
 		r := widgetReader{values: values, lax: true}
 		if r.read(c.Inputs, ""); r.next == len(values)-1 && (values[r.next] == KindImage || values[r.next] == KindVideo) {
 			r.next++ // the button of an upload
@@ -51,7 +26,7 @@ func (n *FlatNode) readPack(values []any) bool {
 }
 
 // fits says whether each value is of the kind its widget holds.
-func fits(list []InputSpec, values Inputs) bool {
+func fits(list []objectinfo.Input, values Inputs) bool {
 	for i := range list {
 		v, ok := values.Get(list[i].Name)
 		if !ok {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/objectinfo"
+	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/internal/plain"
 )
 
@@ -210,11 +212,11 @@ type builder struct {
 }
 
 func (b *builder) fill(g *Graph, o *object) error {
-	list := asArray(o.Get("nodes"))
+	list := o.List("nodes")
 	if b.nodes += len(list); b.nodes > maxNodes {
 		return refuse("more than %d nodes", maxNodes)
 	}
-	g.raw, g.extra = o, asObject(o.Get("extra"))
+	g.raw, g.extra = o, o.Object("extra")
 	g.Nodes = make([]*Node, 0, len(list))
 	g.nodes = make(map[string]*Node, len(list))
 	for _, v := range list {
@@ -231,7 +233,7 @@ func (b *builder) fill(g *Graph, o *object) error {
 	if len(list) > 0 && len(g.Nodes) == 0 {
 		return refuse("the entries of nodes have no type")
 	}
-	g.Links, g.links = newLinks(asArray(o.Get("links")))
+	g.Links, g.links = newLinks(o.List("links"))
 	return nil
 }
 
@@ -241,11 +243,11 @@ func newNode(o *object) *Node {
 		return nil
 	}
 	n := &Node{ID: asID(o.Get("id")), Type: typ, Title: asString(o.Get("title")), raw: o}
-	n.Mode, _ = asInt(o.Get("mode"))
+	n.Mode, _ = ordered.Int(o.Get("mode"))
 	n.X, n.Y = position(o.Get("pos"))
-	n.Inputs = slots(asArray(o.Get("inputs")))
-	n.Outputs = slots(asArray(o.Get("outputs")))
-	n.props = asObject(o.Get("properties"))
+	n.Inputs = slots(o.List("inputs"))
+	n.Outputs = slots(o.List("outputs"))
+	n.props = o.Object("properties")
 	switch v := o.Get("widgets_values").(type) {
 	case []any:
 		n.values = v
@@ -281,24 +283,13 @@ func slots(list []any) []Slot {
 		o := asObject(v)
 		s := Slot{}
 		if o != nil {
-			s = Slot{Name: asString(o.Get("name")), Label: asString(o.Get("label")), Type: slotType(o.Get("type"))}
+			s = Slot{Name: asString(o.Get("name")), Label: asString(o.Get("label")), Type: objectinfo.TypeOf(o.Get("type"))}
 			s.Link = asID(o.Get("link"))
-			s.Widget = asString(asObject(o.Get("widget")).Get("name"))
+			s.Widget = asString(o.Object("widget").Get("name"))
 		}
 		out = append(out, s)
 	}
 	return out
-}
-
-// slotType gives a socket's type as text. Lists are the options of an old combo.
-func slotType(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []any:
-		return "COMBO"
-	}
-	return ""
 }
 
 func newLinks(list []any) ([]*Link, map[string]*Link) {
@@ -321,17 +312,17 @@ func newLink(v any) *Link {
 		l := new(Link)
 		if len(v) >= 5 {
 			l.ID, l.Origin, l.Target = asID(v[0]), asID(v[1]), asID(v[3])
-			l.OriginSlot, _ = asInt(v[2])
-			l.TargetSlot, _ = asInt(v[4])
+			l.OriginSlot, _ = ordered.Int(v[2])
+			l.TargetSlot, _ = ordered.Int(v[4])
 		}
 		if len(v) > 5 {
-			l.Type = slotType(v[5])
+			l.Type = objectinfo.TypeOf(v[5])
 		}
 		return l
 	case *object:
-		l := &Link{ID: asID(v.Get("id")), Origin: asID(v.Get("origin_id")), Target: asID(v.Get("target_id")), Type: slotType(v.Get("type"))}
-		l.OriginSlot, _ = asInt(v.Get("origin_slot"))
-		l.TargetSlot, _ = asInt(v.Get("target_slot"))
+		l := &Link{ID: asID(v.Get("id")), Origin: asID(v.Get("origin_id")), Target: asID(v.Get("target_id")), Type: objectinfo.TypeOf(v.Get("type"))}
+		l.OriginSlot, _ = ordered.Int(v.Get("origin_slot"))
+		l.TargetSlot, _ = ordered.Int(v.Get("target_slot"))
 		return l
 	}
 	return nil
@@ -339,7 +330,7 @@ func newLink(v any) *Link {
 
 // definitions reads definitions.subgraphs of o, nested ones right after their holder.
 func (b *builder) definitions(o *object, depth int) error {
-	list := asArray(asObject(o.Get("definitions")).Get("subgraphs"))
+	list := asArray(o.Object("definitions").Get("subgraphs"))
 	if len(list) > 0 && depth > maxSubDepth {
 		return refuse("subgraph definitions nested more than %d deep", maxSubDepth)
 	}
@@ -382,8 +373,8 @@ func ports(v any) []Port {
 	var out []Port
 	for _, e := range asArray(v) {
 		o := asObject(e)
-		p := Port{Name: asString(o.Get("name")), Label: asString(o.Get("label")), Type: slotType(o.Get("type"))}
-		for _, id := range asArray(o.Get("linkIds")) {
+		p := Port{Name: asString(o.Get("name")), Label: asString(o.Get("label")), Type: objectinfo.TypeOf(o.Get("type"))}
+		for _, id := range o.List("linkIds") {
 			p.links = append(p.links, asID(id))
 		}
 		out = append(out, p)

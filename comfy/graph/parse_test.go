@@ -124,23 +124,3 @@ func TestPromptRoundTrip(t *testing.T) {
 		t.Errorf("the original changed to %v", v)
 	}
 }
-
-func TestObjectInfo(t *testing.T) {
-	t.Parallel()
-	info := graphtest.Mini(t)
-	sampler, ok := info.Class("Sampler")
-	if !ok || sampler.Inputs[1].Max != "18446744073709551615" || sampler.Inputs[4].Type != "COMBO" || len(sampler.Inputs[4].Options) != 3 {
-		t.Errorf("Sampler is %+v", sampler)
-	}
-	if _, ok := (*graph.ObjectInfo)(nil).Class("x"); ok || (*graph.ObjectInfo)(nil).Len() != 0 {
-		t.Error("a nil ObjectInfo is not empty")
-	}
-	for _, bad := range []string{``, `[]`, `{}`, `{"a": 1}`, `{"a": {"input": `} {
-		if _, err := graph.ParseObjectInfo([]byte(bad)); err == nil {
-			t.Errorf("%q is accepted", bad)
-		}
-	}
-	if full := graphtest.ObjectInfo(t); full.Len() != 768 {
-		t.Errorf("%d classes", full.Len())
-	}
-}

@@ -165,8 +165,8 @@ func promptOf(o *object) Prompt {
 		if !ok {
 			continue
 		}
-		n := PromptNode{ID: id, Class: class, Title: asString(asObject(entry.Get("_meta")).Get("title"))}
-		n.Inputs = inputsOf(asObject(entry.Get("inputs")))
+		n := PromptNode{ID: id, Class: class, Title: asString(entry.Object("_meta").Get("title"))}
+		n.Inputs = inputsOf(entry.Object("inputs"))
 		if j, twice := at[id]; twice {
 			p[j] = n
 			continue
@@ -202,4 +202,12 @@ func linkOr(v any) any {
 		return v
 	}
 	return Ref{Node: node, Slot: slot}
+}
+
+// wrapArray protects a list value from being read as a link.
+func wrapArray(v any) any {
+	if list, ok := v.([]any); ok {
+		return ordered.Of(ordered.Member{Name: "__value__", Value: list})
+	}
+	return v
 }

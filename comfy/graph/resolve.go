@@ -2,6 +2,8 @@ package graph
 
 import (
 	"strings"
+
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // Bounds of the way from an input to its origin through reroutes, bypasses and subgraphs, and of all ways.
@@ -312,7 +314,7 @@ func (f *Flat) bypassInput(n *Node, slot int, want string) *Slot {
 
 // outputType is the type of an output, as declared or else as the file has it.
 func (f *Flat) outputType(n *Node, slot int) string {
-	if spec, ok := f.info.Class(f.currentClass(n.Type)); ok && slot >= 0 && slot < len(spec.Outputs) && spec.Outputs[slot] != typeMatch {
+	if spec, ok := f.info.Class(f.currentClass(n.Type)); ok && slot >= 0 && slot < len(spec.Outputs) && spec.Outputs[slot] != objectinfo.TypeMatch {
 		return spec.Outputs[slot]
 	}
 	if slot >= 0 && slot < len(n.Outputs) {
@@ -337,7 +339,7 @@ func (f *Flat) slotsOf(n *Node) []Slot {
 			}
 			slot := Slot{Name: s.Name, Type: s.Type}
 			if in := n.Input(s.Name); in != nil {
-				if slot = *in; s.Type != typeMatch {
+				if slot = *in; s.Type != objectinfo.TypeMatch {
 					slot.Type = s.Type
 				}
 			}
@@ -356,7 +358,7 @@ func (f *Flat) slotsOf(n *Node) []Slot {
 // wanted is the type that an input asks for. One that takes the type of whatever is linked to it asks for that.
 func (f *Flat) wanted(sc *scope, n *FlatNode, in *Slot) string {
 	s := n.SpecOf(in.Name)
-	if s == nil && in.Type != "*" || s != nil && s.Type != typeMatch {
+	if s == nil && in.Type != "*" || s != nil && s.Type != objectinfo.TypeMatch {
 		return in.Type
 	}
 	l := sc.g.links[in.Link]

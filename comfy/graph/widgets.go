@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/comfy/objectinfo"
+	"github.com/signalbox/signalbox/internal/ordered"
 )
 
 // readWidgets fills n.Inputs with the values of its widgets, in the order of the declaration.
@@ -35,7 +38,7 @@ func (f *Flat) readWidgets(n *FlatNode) {
 
 // Builtin says whether the declaration is this package's own: names without defaults, perhaps of another
 // version than the file's.
-func (n *FlatNode) Builtin() bool { return n.Spec != nil && n.Spec == builtins[n.Class] }
+func (n *FlatNode) Builtin() bool { return n.Spec != nil && n.Spec == objectinfo.Builtin(n.Class) }
 
 // readListed maps a value list by the sockets of a newer file, which name every widget of the node's own version.
 func (n *FlatNode) readListed(values []any) bool {
@@ -60,7 +63,7 @@ func (n *FlatNode) listed(values []any) *object {
 	}
 	named, last := new(object), -1
 	for _, in := range out {
-		at := slices.IndexFunc(n.Spec.Inputs, func(s InputSpec) bool { return s.Name == in.Name })
+		at := slices.IndexFunc(n.Spec.Inputs, func(s objectinfo.Input) bool { return s.Name == in.Name })
 		if at >= 0 && at < last {
 			return nil
 		}
@@ -104,7 +107,7 @@ func (n *FlatNode) readDeclared(values []any, named *object) {
 	n.Inputs, n.control = r.out, r.control
 }
 
-func hasForced(list []InputSpec) bool {
+func hasForced(list []objectinfo.Input) bool {
 	for i := range list {
 		if list[i].ForceInput && list[i].Widget {
 			return true
@@ -129,7 +132,7 @@ type widgetReader struct {
 // exact says whether every value was used and none was missing.
 func (r *widgetReader) exact() bool { return !r.short && !r.lost && r.next == len(r.values) }
 
-func (r *widgetReader) read(list []InputSpec, prefix string) {
+func (r *widgetReader) read(list []objectinfo.Input, prefix string) {
 	upload := ""
 	for i := range list {
 		s := &list[i]
@@ -151,9 +154,9 @@ func (r *widgetReader) read(list []InputSpec, prefix string) {
 			}
 		}
 		name := prefix + s.Name
-		r.out = append(r.out, Input{Name: name, Value: s.wrap(v)})
-		if s.Type == TypeDynamicCombo {
-			inputs, ok := s.branch(v)
+		r.out = append(r.out, Input{Name: name, Value: wrapFor(s, v)})
+		if s.Type == objectinfo.TypeDynamicCombo {
+			inputs, ok := s.Branch(v)
 			r.lost = r.lost || !ok
 			r.read(inputs, name+".")
 		}
@@ -164,7 +167,7 @@ func (r *widgetReader) read(list []InputSpec, prefix string) {
 	}
 }
 
-func lastRequired(list []InputSpec, i int) bool {
+func lastRequired(list []objectinfo.Input, i int) bool {
 	return i+1 == len(list) || list[i].Required && !list[i+1].Required
 }
 
@@ -180,17 +183,17 @@ func (r *widgetReader) take() (any, bool) {
 // missing gives the value of a widget that the file is too old to have. A combo's first option counts only
 // where the node had other values: a node saved without any had no widgets, and complete sees to what a
 // server insists on.
-func (r *widgetReader) missing(s *InputSpec) (any, bool) {
+func (r *widgetReader) missing(s *objectinfo.Input) (any, bool) {
 	if r.lax || s.Default == nil && (!s.Required || len(r.values) == 0) {
 		return nil, false
 	}
-	return s.fallback()
+	return s.Fallback()
 }
 
 // skipControl passes over the control_after_generate value that follows a seed. Packs that take the widget away
 // leave null in its place.
-func (r *widgetReader) skipControl(s *InputSpec, name string) {
-	if !s.hasControl() || r.next >= len(r.values) {
+func (r *widgetReader) skipControl(s *objectinfo.Input, name string) {
+	if !s.HasControl() || r.next >= len(r.values) {
 		return
 	}
 	mode, ok := controlMode(r.values[r.next])
@@ -242,7 +245,7 @@ func (r *widgetReader) skipUpload(kind string) {
 }
 
 // skipButtons passes over the buttons that the editor keeps before the value of a 3D view.
-func (r *widgetReader) skipButtons(s *InputSpec) {
+func (r *widgetReader) skipButtons(s *objectinfo.Input) {
 	if !strings.HasPrefix(s.Type, "LOAD_3D") {
 		return
 	}
@@ -267,7 +270,7 @@ func (f *Flat) Complete() {
 	}
 }
 
-func (n *FlatNode) completeFrom(list []InputSpec, prefix string) {
+func (n *FlatNode) completeFrom(list []objectinfo.Input, prefix string) {
 	for i := range list {
 		s := &list[i]
 		if !s.Required || !s.Widget || s.ForceInput {
@@ -275,12 +278,12 @@ func (n *FlatNode) completeFrom(list []InputSpec, prefix string) {
 		}
 		v, has := n.Inputs.Get(prefix + s.Name)
 		if !has {
-			if v, has = s.fallback(); !has {
+			if v, has = s.Fallback(); !has {
 				continue
 			}
-			n.Inputs = append(n.Inputs, Input{Name: prefix + s.Name, Value: s.wrap(v)})
+			n.Inputs = append(n.Inputs, Input{Name: prefix + s.Name, Value: wrapFor(s, v)})
 		}
-		if inputs, ok := s.branch(v); ok && s.Type == TypeDynamicCombo {
+		if inputs, ok := s.Branch(v); ok && s.Type == objectinfo.TypeDynamicCombo {
 			n.completeFrom(inputs, prefix+s.Name+".")
 		}
 	}
@@ -314,7 +317,7 @@ func editorValue(name string) bool {
 	return strings.HasPrefix(name, "$$")
 }
 
-func (n *FlatNode) namedDeclared(values *object, list []InputSpec, prefix string) {
+func (n *FlatNode) namedDeclared(values *object, list []objectinfo.Input, prefix string) {
 	for i := range list {
 		s := &list[i]
 		if !s.Widget || s.ForceInput {
@@ -324,16 +327,16 @@ func (n *FlatNode) namedDeclared(values *object, list []InputSpec, prefix string
 		v := values.Get(name)
 		if v == nil {
 			var ok bool
-			if v, ok = s.fallback(); !ok {
+			if v, ok = s.Fallback(); !ok {
 				continue
 			}
 		}
-		n.Inputs = append(n.Inputs, Input{Name: name, Value: s.wrap(v)})
-		n.namedDeclared(values, s.format(v), prefix)
-		if s.Type != TypeDynamicCombo {
+		n.Inputs = append(n.Inputs, Input{Name: name, Value: wrapFor(s, v)})
+		n.namedDeclared(values, s.Format(v), prefix)
+		if s.Type != objectinfo.TypeDynamicCombo {
 			continue
 		}
-		if inputs, ok := s.branch(v); ok {
+		if inputs, ok := s.Branch(v); ok {
 			n.namedDeclared(values, inputs, name+".")
 		} else {
 			n.takeNamed(values, name+".")
@@ -415,4 +418,12 @@ func IsControl(v any) bool {
 	s, text := v.(string)
 	_, control := controlMode(v)
 	return text && control && s != ""
+}
+
+// wrapFor is wrapArray for a value of an input. Curves name their type.
+func wrapFor(s *objectinfo.Input, v any) any {
+	if list, ok := v.([]any); ok && s.Type == "CURVE" {
+		return ordered.Of(ordered.Member{Name: "__type__", Value: s.Type}, ordered.Member{Name: "__value__", Value: list})
+	}
+	return wrapArray(v)
 }

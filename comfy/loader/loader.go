@@ -17,10 +17,12 @@ import (
 	"unique"
 
 	"github.com/signalbox/signalbox/comfy/api"
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/learned"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/needs"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -64,9 +66,9 @@ type Engines interface {
 
 // Declarations are what one engine has.
 type Declarations struct {
-	Info    *graph.ObjectInfo // nil while no engine has ever answered
-	Hash    string            // of the content
-	Missing []string          // what was asked for and is not there
+	Info    *objectinfo.Info // nil while no engine has ever answered
+	Hash    string           // of the content
+	Missing []string         // what was asked for and is not there
 }
 
 // Workflows is the registry.Loader that makes tools of workflow files, and the keeper of the templates by which a
@@ -96,14 +98,14 @@ type definition struct {
 
 // Template is what a tool needs to run. It is kept as JSON.
 type Template struct {
-	Binding *workflow.Binding     `json:"binding"`
+	Binding *binding.Binding      `json:"binding"`
 	Need    workflow.Requirements `json:"need"`
 }
 
 // TakesURL tells whether an input wants the address of a file instead of an upload.
 func (t *Template) TakesURL(input string) bool {
-	return slices.ContainsFunc(t.Binding.Inputs, func(in workflow.BoundInput) bool {
-		return in.Field.Name == input && len(in.Targets) > 0 && in.Targets[0].Mode == workflow.ModeURL
+	return slices.ContainsFunc(t.Binding.Inputs, func(in binding.Input) bool {
+		return in.Field.Name == input && len(in.Targets) > 0 && in.Targets[0].Mode == binding.ModeURL
 	})
 }
 

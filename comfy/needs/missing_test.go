@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/workflow"
 )
 
-func objectInfo(t *testing.T, text string) *graph.ObjectInfo {
+func objectInfo(t *testing.T, text string) *objectinfo.Info {
 	t.Helper()
-	info, err := graph.ParseObjectInfo([]byte(text))
+	info, err := objectinfo.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +21,7 @@ func objectInfo(t *testing.T, text string) *graph.ObjectInfo {
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	const other = `"KSampler": {"input": {"required": {"sampler_name": [["euler"], {}], "denoise": ["FLOAT", {}]}}}`
-	info := func(loader string) *graph.ObjectInfo {
+	info := func(loader string) *objectinfo.Info {
 		return objectInfo(t, `{`+other+`, "Loader": {"input": {"required": {`+loader+`}}}}`)
 	}
 	need := workflow.Requirements{Classes: []string{"KSampler", "Loader"}, Models: []workflow.Model{{Folder: "checkpoints", Name: "sd/a.safetensors"}}}

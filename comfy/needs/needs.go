@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/tag"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/said"
@@ -15,9 +16,9 @@ import (
 // there when a combo of one of the classes offers it. Where one of the classes takes file names that its declaration does not
 // list, as from a combo that the editor fetches (remote) or a plain text, nobody can tell, and the model counts as
 // there.
-func Missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
+func Missing(info *objectinfo.Info, need workflow.Requirements) []string {
 	var lacks []string
-	var classes []*graph.ClassInfo
+	var classes []*objectinfo.Class
 	for _, name := range need.Classes {
 		c, ok := info.Class(name)
 		if !ok {
@@ -36,8 +37,8 @@ func Missing(info *graph.ObjectInfo, need workflow.Requirements) []string {
 }
 
 // MissingModels are the models among what Missing names.
-func MissingModels(info *graph.ObjectInfo, need workflow.Requirements) []workflow.Model {
-	var classes []*graph.ClassInfo
+func MissingModels(info *objectinfo.Info, need workflow.Requirements) []workflow.Model {
+	var classes []*objectinfo.Class
 	for _, name := range need.Classes {
 		if c, ok := info.Class(name); ok && len(c.Inputs) > 0 {
 			classes = append(classes, c)
@@ -50,7 +51,7 @@ func MissingModels(info *graph.ObjectInfo, need workflow.Requirements) []workflo
 }
 
 // notOffered are the models that none of the classes offers, where all of them list what they take.
-func notOffered(classes []*graph.ClassInfo, models []workflow.Model) (missing []workflow.Model) {
+func notOffered(classes []*objectinfo.Class, models []workflow.Model) (missing []workflow.Model) {
 	files := make([]file, len(models))
 	for i, m := range models {
 		files[i].name = slashed(m.Name)
@@ -120,7 +121,7 @@ type file struct {
 
 // lookUp marks the files that are among the options of combos. They are closed when no input takes a file name that is not
 // among them.
-func lookUp(files []file, inputs []graph.InputSpec) (closed bool) {
+func lookUp(files []file, inputs []objectinfo.Input) (closed bool) {
 	closed = true
 	for i := range inputs {
 		in := &inputs[i]
@@ -139,7 +140,7 @@ func lookUp(files []file, inputs []graph.InputSpec) (closed bool) {
 			closed = lookUp(files, b.Inputs) && closed
 		}
 		if in.Grow != nil {
-			closed = lookUp(files, []graph.InputSpec{in.Grow.Input}) && closed
+			closed = lookUp(files, []objectinfo.Input{in.Grow.Input}) && closed
 		}
 	}
 	return closed
@@ -153,7 +154,7 @@ func SameFile(a, b string) bool { return slashed(a) == slashed(b) }
 
 // Spell writes the file names in a prompt as the server does, since it compares them letter by letter: with the
 // separators of its own system.
-func Spell(info *graph.ObjectInfo, prompt graph.Prompt) {
+func Spell(info *objectinfo.Info, prompt graph.Prompt) {
 	for _, n := range prompt {
 		class, ok := info.Class(n.Class)
 		if !ok {

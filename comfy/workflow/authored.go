@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/decimal"
@@ -47,7 +48,7 @@ func (d *definer) appName(node, widget string, p graph.FoundWidget) string {
 func (d *definer) authoredField(places []graph.FoundWidget, name string, src source) *field {
 	f := d.fieldOf(name, places[0], src)
 	for _, p := range places[1:] {
-		f.targets = append(f.targets, Target{Node: p.Node.ID, Input: p.Input, Mode: loaders[p.Node.Class].mode})
+		f.targets = append(f.targets, binding.Target{Node: p.Node.ID, Input: p.Input, Mode: loaders[p.Node.Class].mode})
 	}
 	if title := places[0].Node.AuthorTitle(); title != "" && (places[0].Input == "value" || f.Type.IsMedia()) {
 		f.DisplayName = title

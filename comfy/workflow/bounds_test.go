@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // What is large or twisted on purpose must be refused or handled in reasonable time.
@@ -92,7 +93,7 @@ func FuzzParse(f *testing.F) {
 		`{"nodes": [{"id": 1, "type": "ComfyUIDeployExternalEnum", "widgets_values": ["a", "b", "[1,2"]}, {"id": 2, "type": "ComfyUIDeployExternalSeed", "widgets_values": ["s", -1, 5, 2]}]}`} {
 		f.Add([]byte(seed))
 	}
-	info, err := graph.ParseObjectInfo([]byte(graphtest.MiniInfo))
+	info, err := objectinfo.Parse([]byte(graphtest.MiniInfo))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		w.Facts()
-		for _, o := range []*graph.ObjectInfo{nil, info} {
+		for _, o := range []*objectinfo.Info{nil, info} {
 			if p, _, err := graph.Convert(w, o); err == nil {
 				checkReadable(t, p)
 			}

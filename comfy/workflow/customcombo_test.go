@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -42,14 +43,14 @@ func comboOf(t *testing.T, p graph.Prompt) map[string]any {
 
 func TestCustomComboKeepsItsOptionsAndThePlaceOfTheChoice(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(comboInfo))
+	info, err := objectinfo.Parse([]byte(comboInfo))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]any{"choice": "G", "index": json.Number("2"), "option1": "RGB", "option2": "R", "option3": "G", "option4": ""}
 	for _, c := range []struct {
 		name, values string
-		info         *graph.ObjectInfo
+		info         *objectinfo.Info
 		want         map[string]any
 	}{
 		{"stored", `["G", 2, "RGB", "R", "G", ""]`, info, all},
@@ -74,7 +75,7 @@ func TestCustomComboKeepsItsOptionsAndThePlaceOfTheChoice(t *testing.T) {
 
 func TestCustomComboIsAnInputWithItsOptions(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(comboInfo))
+	info, err := objectinfo.Parse([]byte(comboInfo))
 	if err != nil {
 		t.Fatal(err)
 	}

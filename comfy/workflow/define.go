@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,7 +24,7 @@ type Options struct {
 	// FileName is where the tool's id comes from: "flux general.json" makes "flux-general".
 	FileName string
 	// ObjectInfo declares the nodes of the server. Without it ranges, choices and some names are unknown.
-	ObjectInfo *graph.ObjectInfo
+	ObjectInfo *objectinfo.Info
 	// Rate is the price of one second of engine time in US dollars; empty means DefaultRate.
 	Rate json.Number
 	// ByMachine bills at the rate of the GPU that ran, with Rate for one that has none; false: Rate is what
@@ -37,7 +39,7 @@ type Options struct {
 // Definition is what a workflow becomes.
 type Definition struct {
 	Tool     registry.Tool
-	Binding  *Binding
+	Binding  *binding.Binding
 	Needs    Requirements
 	Findings []graph.Finding
 }
@@ -79,7 +81,7 @@ const (
 // field is an input in the making.
 type field struct {
 	registry.InputField
-	targets []Target
+	targets []binding.Target
 	source  source
 	main    bool   // what the tool is told to make
 	knob    string // what people are told where the author says nothing
@@ -286,7 +288,7 @@ func orDash(n json.Number) string {
 // fieldOf makes a field for one widget from its declaration and stored value.
 func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 	s := p.Node.SpecOf(p.Input)
-	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []Target{{Node: p.Node.ID, Input: p.Input}}}
+	f := &field{InputField: registry.InputField{Name: name}, source: src, targets: []binding.Target{{Node: p.Node.ID, Input: p.Input}}}
 	if kind := mediaKind(p.Node, p.Input, s); kind != "" {
 		f.Type, f.Required = kind, true
 		f.targets[0].Mode = loaders[p.Node.Class].mode
@@ -316,7 +318,7 @@ func (d *definer) fieldOf(name string, p graph.FoundWidget, src source) *field {
 }
 
 // branchChoices offers the options of a dynamic combo that need no further inputs, beside the stored one.
-func (f *field) branchChoices(s *graph.InputSpec, stored any) {
+func (f *field) branchChoices(s *objectinfo.Input, stored any) {
 	for _, b := range s.Branches {
 		if len(b.Inputs) == 0 || any(b.Key) == stored {
 			f.Choices = append(f.Choices, registry.Choice{Value: b.Key})
@@ -324,7 +326,7 @@ func (f *field) branchChoices(s *graph.InputSpec, stored any) {
 	}
 }
 
-func (f *field) typeFrom(s *graph.InputSpec) {
+func (f *field) typeFrom(s *objectinfo.Input) {
 	kind := ""
 	if s != nil {
 		kind = s.Type
@@ -349,7 +351,7 @@ func (f *field) typeFrom(s *graph.InputSpec) {
 	}
 }
 
-func (f *field) numbersFrom(s *graph.InputSpec) {
+func (f *field) numbersFrom(s *objectinfo.Input) {
 	if f.Type != registry.TypeNumber {
 		return
 	}
@@ -374,7 +376,7 @@ func isSeedName(name string) bool {
 }
 
 // mediaKind says what file a widget names, or "".
-func mediaKind(n *graph.FlatNode, input string, s *graph.InputSpec) registry.InputType {
+func mediaKind(n *graph.FlatNode, input string, s *objectinfo.Input) registry.InputType {
 	switch {
 	case s != nil && s.Upload == graph.KindFile:
 		return registry.TypeFile

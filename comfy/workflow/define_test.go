@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -99,7 +101,7 @@ func TestDefineUndeclared(t *testing.T) {
 
 func TestDefineNoProse(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + graphtest.MiniInfo[1:]))
+	info, err := objectinfo.Parse([]byte(`{"Math": {"input": {"required": {"expression": ["STRING", {"multiline": true, "default": "a + b"}], "image": ["IMAGE"]}}, "output": ["IMAGE"], "name": "Math"}, ` + graphtest.MiniInfo[1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,23 +139,6 @@ func wantTargets(t *testing.T, d *Definition, want map[string]string) {
 			t.Errorf("input %s writes %q, want %q; all: %v", name, got, target, summary(d))
 		}
 	}
-}
-
-// sampling is a whole picture workflow in the mini classes; the arguments replace parts of it.
-func sampling(notes ...string) *graphtest.Graph {
-	b := new(graphtest.Graph)
-	b.Link(1, "1", 0, "5", "model", "MODEL").Link(2, "1", 1, "2", "clip", "CLIP").Link(3, "1", 1, "3", "clip", "CLIP").Link(4, "2", 0, "5", "positive", "CONDITIONING").Link(5, "3", 0, "5", "negative", "CONDITIONING")
-	b.Link(6, "4", 0, "5", "latent_image", "LATENT").Link(7, "5", 0, "6", "samples", "LATENT").Link(8, "1", 2, "6", "vae", "VAE").Link(9, "6", 0, "7", "images", "IMAGE")
-	b.Node("1", "Model", `["a.safetensors"]`, "").Node("2", "Encode", `["a cat"]`, `"title": "What to draw",`).Node("3", "Encode", `["ugly"]`, "").Node("4", "Latent", `[640, 480]`, "")
-	b.Node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").Node("6", "Decode", `[]`, "").Node("7", "SaveImage", `["x"]`, "")
-	for i, text := range notes {
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			panic(err)
-		}
-		b.Node(strconv.Itoa(90+i), "Note", "["+string(quoted)+"]", "")
-	}
-	return b
 }
 
 // summary shows the inputs of a tool in brief: name type flags default [min max] targets.
@@ -202,18 +187,18 @@ func TestGuesses(t *testing.T) {
 	t.Parallel()
 	t.Run("A53 inputs that the notes explain are not listed again, the others are", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("Draws a cat.\n\nInputs: what to draw; the width.").String(), graphtest.Mini(t))
+		d := define(t, graphtest.Sampling("Draws a cat.\n\nInputs: what to draw; the width.").String(), graphtest.Mini(t))
 		if want := "Draws a cat.\n\nInputs: what to draw; the width.\n\nMore inputs: Negative prompt, seed, steps, CFG scale, height."; d.Tool.Description != want {
 			t.Errorf("description %q", d.Tool.Description)
 		}
 		named := "Draws a cat.\n\nInputs: what to draw, negative_prompt, seed, steps, cfg, width and height."
-		if d := define(t, sampling(named).String(), graphtest.Mini(t)); d.Tool.Description != named {
+		if d := define(t, graphtest.Sampling(named).String(), graphtest.Mini(t)); d.Tool.Description != named {
 			t.Errorf("description %q", d.Tool.Description)
 		}
 	})
 	t.Run("A85 an edited note changes the description and nothing else", func(t *testing.T) {
 		t.Parallel()
-		before, after := define(t, sampling("Draws a cat.").String(), graphtest.Mini(t)), define(t, sampling("Draws a dog.").String(), graphtest.Mini(t))
+		before, after := define(t, graphtest.Sampling("Draws a cat.").String(), graphtest.Mini(t)), define(t, graphtest.Sampling("Draws a dog.").String(), graphtest.Mini(t))
 		if after.Tool.Description != strings.Replace(before.Tool.Description, "cat", "dog", 1) || after.Tool.Description == before.Tool.Description {
 			t.Errorf("description %q, then %q", before.Tool.Description, after.Tool.Description)
 		}
@@ -224,7 +209,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("a preview beside a saved picture is no second result, a text beside it is", func(t *testing.T) {
 		t.Parallel()
-		b := sampling()
+		b := graphtest.Sampling()
 		b.Link(20, "6", 0, "20", "images", "IMAGE").Node("20", "PreviewImage", `[]`, "")
 		b.Link(21, "6", 0, "21", "source", "IMAGE").Node("21", "PreviewAny", `[]`, "")
 		var got []string
@@ -237,7 +222,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A10 A18 A22 a sampler's texts, seed, knobs and choices become inputs, rare ones advanced", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("Draws a cat.", "Steps: how long to work.\n- seed: any number\n[weights: https://x.example/a.safetensors]").String(), graphtest.Mini(t))
+		d := define(t, graphtest.Sampling("Draws a cat.", "Steps: how long to work.\n- seed: any number\n[weights: https://x.example/a.safetensors]").String(), graphtest.Mini(t))
 		wantSummary(t, d,
 			`prompt string ="a cat" > 2.text`, `negative_prompt string ="ugly" > 3.text`, `seed number seed =-1 [0 18446744073709551615] > 5.seed`, `steps number integer =30 [1 100] > 5.steps`,
 			`cfg number =7.5 [0.0 30.0] > 5.cfg`, `width number integer =640 [16 4096] > 4.width`, `height number integer =480 [16 4096] > 4.height`, `denoise number advanced =1 [0.0 1.0] > 5.denoise`,
@@ -267,18 +252,18 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("A21 the tooltip of a class is no description, and a prompt without words is asked for", func(t *testing.T) {
 		t.Parallel()
-		info, err := graph.ParseObjectInfo([]byte(strings.Replace(graphtest.MiniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
+		info, err := objectinfo.Parse([]byte(strings.Replace(graphtest.MiniInfo, `{"multiline": true, "dynamicPrompts": true}`, `{"multiline": true, "tooltip": "The text to be encoded."}`, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := define(t, strings.Replace(sampling().String(), `"a cat"`, `" "`, 1), info)
+		d := define(t, strings.Replace(graphtest.Sampling().String(), `"a cat"`, `" "`, 1), info)
 		if f, _ := d.Tool.InputSchema.Get("prompt"); f.Description != "" || !f.Required || f.Default != nil {
 			t.Errorf("prompt %+v", f)
 		}
 	})
 	t.Run("A16 the metadata holds facts about the source", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling().String(), graphtest.Mini(t))
+		d := define(t, graphtest.Sampling().String(), graphtest.Mini(t))
 		if d.Tool.Metadata["example"] != "a cat" || d.Tool.Metadata["workflow"].(map[string]any)["nodes"] != json.Number("7") {
 			t.Errorf("%v", d.Tool.Metadata)
 		}
@@ -311,7 +296,7 @@ func TestGuesses(t *testing.T) {
 	})
 	t.Run("the prompt is found through text nodes, the negative of a zeroed conditioning is none", func(t *testing.T) {
 		t.Parallel()
-		b := sampling()
+		b := graphtest.Sampling()
 		b.Link(20, "11", 0, "2", "text", "STRING")
 		text := b.String()
 		text = strings.Replace(text, `{"name": "clip", "type": "CLIP", "link": 2, "widget": {"name": "clip"}}`, `{"name": "clip", "type": "CLIP", "link": 2}, {"name": "text", "type": "STRING", "link": 20}`, 1)
@@ -328,7 +313,7 @@ func TestGuesses(t *testing.T) {
 	t.Run("the prompt form gives the same inputs", func(t *testing.T) {
 		t.Parallel()
 		info := graphtest.Mini(t)
-		graph := define(t, sampling().String(), info)
+		graph := define(t, graphtest.Sampling().String(), info)
 		prompt := define(t, string(graph.Binding.Prompt), info)
 		if diff := cmp.Diff(summary(graph), summary(prompt)); diff != "" {
 			t.Error(diff)
@@ -340,7 +325,7 @@ func TestAuthored(t *testing.T) {
 	t.Parallel()
 	t.Run("app inputs and outputs are the author's choice", func(t *testing.T) {
 		t.Parallel()
-		b := sampling()
+		b := graphtest.Sampling()
 		b.Link(30, "6", 0, "8", "images", "IMAGE")
 		b.Node("8", "PreviewImage", `[]`, "")
 		b.Extra = `{"linearData": {"inputs": [["5", "steps"], [2, "text"], [77, "gone"]], "outputs": [8]}}`
@@ -357,7 +342,7 @@ func TestAuthored(t *testing.T) {
 	t.Run("a tool says that its results keep the workflow", func(t *testing.T) {
 		t.Parallel()
 		for words, want := range map[string]any{"keep-workflow": true, "keep-workflow=true": true, "keep-workflow=no": nil, "category=x": nil} {
-			b := sampling()
+			b := graphtest.Sampling()
 			b.Node("9", "Note", `["@tool `+words+`"]`, "")
 			if got := define(t, b.String(), graphtest.Mini(t)).Tool.Metadata[registry.KeepWorkflow]; got != want {
 				t.Errorf("%s gives %v", words, got)
@@ -366,22 +351,22 @@ func TestAuthored(t *testing.T) {
 	})
 	t.Run("a tool says what it does with another's result, and which input is the strength", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("@tool follows=Upscale\n@input 5.cfg role=strength").String(), graphtest.Mini(t))
+		d := define(t, graphtest.Sampling("@tool follows=Upscale\n@input 5.cfg role=strength").String(), graphtest.Mini(t))
 		if f, ok := d.Tool.InputSchema.Strength(); d.Tool.Follows != registry.FollowUpscale || !ok || f.Name != "cfg" || hasCode(d, "unknown-directive") {
 			t.Errorf("follows %q, strength %q, findings %v", d.Tool.Follows, f.Name, graphtest.Codes(d.Findings))
 		}
-		d = define(t, sampling("@tool follows=upscal\n@input 5.cfg role=strenght").String(), graphtest.Mini(t))
+		d = define(t, graphtest.Sampling("@tool follows=upscal\n@input 5.cfg role=strenght").String(), graphtest.Mini(t))
 		if f, _ := d.Tool.InputSchema.Strength(); d.Tool.Follows != "" || f.Name == "cfg" || len(graphtest.Codes(d.Findings)) < 2 || !hasCode(d, "unknown-directive") {
 			t.Errorf("slips give %q and %v", d.Tool.Follows, d.Findings)
 		}
 	})
 	t.Run("a tool says which tags it needs of an engine", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("@tool name=Big needs vram=24 gpu=4090").String(), graphtest.Mini(t))
+		d := define(t, graphtest.Sampling("@tool name=Big needs vram=24 gpu=4090").String(), graphtest.Mini(t))
 		if got := strings.Join(d.Needs.Tags, " "); got != "gpu=4090 vram=24" || d.Tool.DisplayName != "Big" || hasCode(d, "unknown-directive") {
 			t.Errorf("%q, %q, findings %v", got, d.Tool.DisplayName, d.Findings)
 		}
-		d = define(t, sampling("@tool needs gpu fast=").String(), graphtest.Mini(t))
+		d = define(t, graphtest.Sampling("@tool needs gpu fast=").String(), graphtest.Mini(t))
 		if len(d.Needs.Tags) != 0 || !hasCode(d, "directive-value") {
 			t.Errorf("slips give %q and %v", d.Needs.Tags, d.Findings)
 		}
@@ -394,7 +379,7 @@ func TestAuthored(t *testing.T) {
 			"@input 5.cfg min=little": "give a value of the input's type",
 			"@i18n de input=steps choices=2\n@input 5.steps name=steps choices=2|4": "give labels of values",
 		} {
-			d := define(t, sampling(line).String(), graphtest.Mini(t))
+			d := define(t, graphtest.Sampling(line).String(), graphtest.Mini(t))
 			if !slices.ContainsFunc(d.Findings, func(f graph.Finding) bool { return f.Code == "directive-value" && strings.HasPrefix(f.Advice, want) }) {
 				t.Errorf("%s: findings %+v, want advice %q", line, d.Findings, want)
 			}
@@ -423,7 +408,7 @@ func TestAuthored(t *testing.T) {
 	})
 	t.Run("a subgraph saved alone asks for what its instance shows", func(t *testing.T) {
 		t.Parallel()
-		inside := sampling()
+		inside := graphtest.Sampling()
 		inside.Nodes, inside.Links, inside.Rows = nil, nil, nil
 		inside.Objects = true
 		inside.Link(1, "1", 0, "5", "model", "MODEL").Link(2, "1", 1, "2", "clip", "CLIP").Link(4, "2", 0, "5", "positive", "CONDITIONING").Link(5, "3", 0, "5", "negative", "CONDITIONING").Link(6, "4", 0, "5", "latent_image", "LATENT")
@@ -440,7 +425,7 @@ func TestAuthored(t *testing.T) {
 	})
 	t.Run("directives change what was guessed and add what was not", func(t *testing.T) {
 		t.Parallel()
-		d := define(t, sampling("Cats.\n@tool id=cat command=/CATS name=\"Cat maker\" category=\"Text to Image\" visibility=internal cost=0.05\n@input \"what to draw\".text name=motif label=\"The motif\" default=\"a cat\"\n"+
+		d := define(t, graphtest.Sampling("Cats.\n@tool id=cat command=/CATS name=\"Cat maker\" category=\"Text to Image\" visibility=internal cost=0.05\n@input \"what to draw\".text name=motif label=\"The motif\" default=\"a cat\"\n"+
 			"@input 5.cfg advanced min=2 max=6 choices=2|4|6 default=4\n@input 7.filename_prefix name=file required\n@output 7 name=picture\n@bot telegram send-as=document filename=../cat.png\n@input 5.nothing name=x").String(), graphtest.Mini(t))
 		checkTool(t, d)
 		tool := d.Tool
@@ -472,7 +457,7 @@ func TestOutputs(t *testing.T) {
 	}
 	b.Node("1", "LoadImage", `["a.png"]`, "")
 	d := define(t, b.String(), graphtest.Mini(t))
-	want := []BoundOutput{{"image", "image", "10"}, {"video", "video", "11"}, {"audio", "audio", "12"}, {"model", "file", "13"}, {"text", "text", "14"}}
+	want := []binding.Output{{Name: "image", Type: "image", Node: "10"}, {Name: "video", Type: "video", Node: "11"}, {Name: "audio", Type: "audio", Node: "12"}, {Name: "model", Type: "file", Node: "13"}, {Name: "text", Type: "text", Node: "14"}}
 	if diff := cmp.Diff(want, d.Binding.Outputs); diff != "" {
 		t.Errorf("A11 several results stay several, typed, previews left out:\n%s", diff)
 	}

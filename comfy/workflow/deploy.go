@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/ordered"
@@ -19,7 +20,7 @@ type deployClass struct {
 	value   []string // widgets with the value
 	socket  []string // sockets whose link is a default
 	url     []string // widgets with the URL of a default
-	mode    Mode
+	mode    binding.Mode
 	list    bool
 	integer bool
 	step    json.Number
@@ -37,13 +38,13 @@ func deployClassOf(kind string) (deployClass, bool) {
 	case "Text", "TextAny", "TextSingleLine":
 		return deployClass{typ: registry.TypeString, value: value}, true
 	case "TextList":
-		return deployClass{typ: registry.TypeString, value: []string{"text"}, mode: ModeJSON, list: true}, true
+		return deployClass{typ: registry.TypeString, value: []string{"text"}, mode: binding.ModeJSON, list: true}, true
 	case "Image":
-		return deployClass{typ: registry.TypeImage, socket: []string{"default_value", "default_image"}, url: []string{"default_value_url"}, mode: ModeLoadImage}, true
+		return deployClass{typ: registry.TypeImage, socket: []string{"default_value", "default_image"}, url: []string{"default_value_url"}, mode: binding.ModeLoadImage}, true
 	case "ImageAlpha":
-		return deployClass{typ: registry.TypeImage, socket: []string{"default_value", "default_image"}, mode: ModeLoadImageAlpha}, true
+		return deployClass{typ: registry.TypeImage, socket: []string{"default_value", "default_image"}, mode: binding.ModeLoadImageAlpha}, true
 	case "ImageBatch":
-		return deployClass{typ: registry.TypeImage, socket: value, value: []string{"images"}, mode: ModeLoadImage, list: true}, true
+		return deployClass{typ: registry.TypeImage, socket: value, value: []string{"images"}, mode: binding.ModeLoadImage, list: true}, true
 	case "Number":
 		return deployClass{typ: registry.TypeNumber, value: value, step: "0.01", min: "-2147483647", max: "2147483647"}, true
 	case "NumberInt":
@@ -59,11 +60,11 @@ func deployClassOf(kind string) (deployClass, bool) {
 	case "Enum":
 		return deployClass{typ: registry.TypeString, value: value, options: true}, true
 	case "Lora":
-		return deployClass{typ: registry.TypeFile, value: []string{"default_lora_name"}, url: []string{"lora_url"}, mode: ModeURL}, true
+		return deployClass{typ: registry.TypeFile, value: []string{"default_lora_name"}, url: []string{"lora_url"}, mode: binding.ModeURL}, true
 	case "Checkpoint":
 		return deployClass{typ: registry.TypeFile, value: []string{"default_value", "default_checkpoint_name"}}, true
 	case "FaceModel":
-		return deployClass{typ: registry.TypeFile, value: []string{"default_face_model_name"}, url: []string{"face_model_url"}, mode: ModeURL}, true
+		return deployClass{typ: registry.TypeFile, value: []string{"default_face_model_name"}, url: []string{"face_model_url"}, mode: binding.ModeURL}, true
 	case "Video":
 		return deployClass{typ: registry.TypeVideo, value: []string{"default_video", "default_value"}, url: []string{"default_value_url"}}, true
 	case "Vid":
@@ -73,7 +74,7 @@ func deployClassOf(kind string) (deployClass, bool) {
 	case "EXR":
 		return deployClass{typ: registry.TypeFile, value: []string{"exr_file"}, socket: []string{"default_image"}}, true
 	case "File":
-		return deployClass{typ: registry.TypeFile, url: []string{"file_url"}, mode: ModeURL}, true
+		return deployClass{typ: registry.TypeFile, url: []string{"file_url"}, mode: binding.ModeURL}, true
 	}
 	return deployClass{}, false
 }
@@ -111,7 +112,7 @@ func (d *definer) deployInput(n *graph.FlatNode, c deployClass) {
 		id = plain.Slug(n.Class[len(graph.DeployPrefix):], "_")
 		d.f.AddFinding("no-input-id", graph.SeverityWarning, n.ID, "the external node "+n.ID+" has no input_id", "give it one")
 	}
-	target := Target{Node: n.ID, Input: c.write(n), Mode: c.mode}
+	target := binding.Target{Node: n.ID, Input: c.write(n), Mode: c.mode}
 	d.taken[graph.Spot(n.ID, target.Input)] = true
 	for _, name := range append(append([]string(nil), c.value...), c.socket...) {
 		d.taken[graph.Spot(n.ID, name)] = true
@@ -133,7 +134,7 @@ func (d *definer) deployInput(n *graph.FlatNode, c deployClass) {
 	if f.Integer && !f.Seed && d.onlySeeds(n) {
 		f.Seed, f.Min = true, "0"
 	}
-	f.targets = []Target{target}
+	f.targets = []binding.Target{target}
 	d.add(f)
 }
 
@@ -163,9 +164,9 @@ func (d *definer) onlySeeds(n *graph.FlatNode) bool {
 func (c deployClass) write(n *graph.FlatNode) string {
 	list := c.value
 	switch c.mode {
-	case ModeLoadImage, ModeLoadImageAlpha:
+	case binding.ModeLoadImage, binding.ModeLoadImageAlpha:
 		list = c.socket
-	case ModeURL:
+	case binding.ModeURL:
 		list = c.url
 	}
 	for _, name := range list {

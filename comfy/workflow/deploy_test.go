@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
 )
@@ -117,7 +118,7 @@ func TestDeployNodes(t *testing.T) {
 		b.Link(1, "1", 0, "2", "images", "IMAGE")
 		b.Node("1", "LoadImage", `["a.png"]`, "").Node("2", "ComfyDeployOutputImage", `["x", "png", 90, "poster"]`, "")
 		d := define(t, b.String(), nil)
-		if diff := cmp.Diff([]BoundOutput{{"poster", "image", "2"}}, d.Binding.Outputs); diff != "" {
+		if diff := cmp.Diff([]binding.Output{{Name: "poster", Type: "image", Node: "2"}}, d.Binding.Outputs); diff != "" {
 			t.Error(diff)
 		}
 	})

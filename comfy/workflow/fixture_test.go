@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
 )
 
-func define(t *testing.T, text string, info *graph.ObjectInfo) *Definition {
+func define(t *testing.T, text string, info *objectinfo.Info) *Definition {
 	t.Helper()
 	d, err := Define(graphtest.Parse(t, text), Options{FileName: "Big Poster.json", ObjectInfo: info})
 	if err != nil {
@@ -49,7 +51,7 @@ func checkTool(t *testing.T, d *Definition) {
 		case !f.Required:
 		case f.Type.IsMedia():
 			media[f.Name] = []string{"upload.png"}
-			if in.takesURL() {
+			if in.Targets[0].Mode == binding.ModeURL {
 				media[f.Name] = []string{"https://files.example/x.bin"}
 			}
 		case len(f.Choices) > 0:

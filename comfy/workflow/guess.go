@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
@@ -285,10 +286,10 @@ func (h heuristic) anyTaken(g []graph.FoundWidget) bool {
 	return false
 }
 
-func targetsOf(g []graph.FoundWidget) []Target {
-	var out []Target
+func targetsOf(g []graph.FoundWidget) []binding.Target {
+	var out []binding.Target
 	for _, p := range g {
-		out = append(out, Target{Node: p.Node.ID, Input: p.Input})
+		out = append(out, binding.Target{Node: p.Node.ID, Input: p.Input})
 	}
 	return out
 }

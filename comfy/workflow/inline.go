@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -20,7 +21,7 @@ func (d *definer) inlineDeploy() {
 		if f.source != sourceDeploy {
 			continue
 		}
-		var targets []Target
+		var targets []binding.Target
 		for _, t := range f.targets {
 			n := d.f.ByID[t.Node]
 			if _, declared := d.o.ObjectInfo.Class(n.Class); declared || !d.canInline(n, f, t) {
@@ -39,31 +40,31 @@ func (d *definer) inlineDeploy() {
 }
 
 // canInline says whether the node's only output holds what the field does.
-func (d *definer) canInline(n *graph.FlatNode, f *field, t Target) bool {
+func (d *definer) canInline(n *graph.FlatNode, f *field, t binding.Target) bool {
 	uses := d.uses[n.ID]
 	for _, u := range uses {
 		if u.Slot != 0 {
 			return false
 		}
 	}
-	literal := t.Mode == ModeValue && !f.Type.IsMedia() && !f.Multiple
-	return len(uses) > 0 && (literal || t.Mode == ModeLoadImage || t.Mode == ModeLoadImageAlpha)
+	literal := t.Mode == binding.ModeValue && !f.Type.IsMedia() && !f.Multiple
+	return len(uses) > 0 && (literal || t.Mode == binding.ModeLoadImage || t.Mode == binding.ModeLoadImageAlpha)
 }
 
 // inline gives every use of n what n would have given: the stored value or the default picture's link.
-func (d *definer) inline(n *graph.FlatNode, f *field, t Target) []Target {
-	var out []Target
+func (d *definer) inline(n *graph.FlatNode, f *field, t binding.Target) []binding.Target {
+	var out []binding.Target
 	stored, has := n.Inputs.Get(t.Input)
 	for _, u := range d.uses[n.ID] {
 		switch {
 		case has:
 			u.Node.Inputs.Set(u.Input, stored)
-		case t.Mode != ModeValue:
+		case t.Mode != binding.ModeValue:
 			u.Node.Inputs.Remove(u.Input)
 		default:
 			u.Node.Inputs.Set(u.Input, zeroOf(f))
 		}
-		out = append(out, Target{Node: u.Node.ID, Input: u.Input, Mode: t.Mode})
+		out = append(out, binding.Target{Node: u.Node.ID, Input: u.Input, Mode: t.Mode})
 	}
 	return out
 }

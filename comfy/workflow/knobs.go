@@ -5,7 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
@@ -84,7 +86,7 @@ func (h heuristic) guessKnobs(explicit bool) {
 			}
 			key := n.Class + "\x00" + in.Name + "\x00" + string(ordered.Append(nil, p.Value))
 			if same := found[key]; same != nil && p.Node.Class == n.Class {
-				same.targets = append(same.targets, Target{Node: p.Node.ID, Input: p.Input})
+				same.targets = append(same.targets, binding.Target{Node: p.Node.ID, Input: p.Input})
 				h.d.taken[graph.Spot(p.Node.ID, p.Input)] = true
 				continue
 			}
@@ -153,7 +155,7 @@ func (h heuristic) knobPlace(n *graph.FlatNode, input string) (graph.FoundWidget
 
 // addKnob adds the field, unless it would be a text without choices: model names nobody can know. A number that a primitive
 // holds has the bounds of the widget that it is for.
-func (h heuristic) addKnob(k knob, p graph.FoundWidget, use *graph.InputSpec, advanced bool) *field {
+func (h heuristic) addKnob(k knob, p graph.FoundWidget, use *objectinfo.Input, advanced bool) *field {
 	f := h.d.fieldOf(k.name, p, sourceGuess)
 	if use != nil && (use.Min != "" || use.Max != "") {
 		f.numbersFrom(use)
@@ -213,7 +215,7 @@ func (h heuristic) addWidget(n *graph.FlatNode, in graph.Input, open bool) bool 
 		return false
 	}
 	s := n.SpecOf(in.Name)
-	if s != nil && (!s.Widget || s.Type == graph.TypeDynamicCombo) || in.Value == nil {
+	if s != nil && (!s.Widget || s.Type == objectinfo.TypeDynamicCombo) || in.Value == nil {
 		return false
 	}
 	name := plain.Slug(in.Name[strings.LastIndexByte(in.Name, '.')+1:], "_")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/internal/plain"
-	"github.com/signalbox/signalbox/registry"
 )
 
 // linter reports what is wrong with a workflow, or could be better.
@@ -207,31 +206,4 @@ func grown(n *graph.FlatNode, name string) bool {
 		}
 	}
 	return false
-}
-
-// commandClashes reports tools of several files that claim one command or one id: the file that comes first
-// by name keeps it. The result has one finding list for each file with a clash.
-func commandClashes(tools map[string]registry.Tool) map[string][]graph.Finding {
-	files := make([]string, 0, len(tools))
-	for name := range tools {
-		files = append(files, name)
-	}
-	sort.Strings(files)
-	owner := map[string]string{}
-	out := map[string][]graph.Finding{}
-	for _, file := range files {
-		t := tools[file]
-		for _, claim := range []struct{ what, value string }{{"command", t.CommandName}, {"id", t.ToolID}} {
-			key := claim.what + " " + claim.value
-			first, taken := owner[key]
-			if !taken {
-				owner[key] = file
-				continue
-			}
-			out[file] = append(out[file], graph.Finding{Code: "command-clash", Severity: graph.SeverityError,
-				Message: fmt.Sprintf("%s claims the %s %s, which %s has", plain.Quote(baseName(file)), claim.what, claim.value, plain.Quote(baseName(first))),
-				Advice:  "rename one of the files, or set @tool " + claim.what + "="})
-		}
-	}
-	return out
 }

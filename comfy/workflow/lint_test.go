@@ -7,7 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
-	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 func TestLint(t *testing.T) {
@@ -20,11 +20,11 @@ func TestLint(t *testing.T) {
 		{"api-node", new(graphtest.Graph).Node("1", "Paid", `["a cat", ""]`, "").String()},
 		{"missing-model", new(graphtest.Graph).Node("1", "Model", `["gone.safetensors"]`, "").String()},
 		{"value-not-in-list", new(graphtest.Graph).Node("1", "Sampler", `[1, "fixed", 20, 8, "gone", 1]`, "").String()},
-		{"default-out-of-range", strings.Replace(sampling().String(), "[640, 480]", "[9000, 480]", 1)},
-		{"unknown-directive", sampling("@tol id=x").String()},
+		{"default-out-of-range", strings.Replace(graphtest.Sampling().String(), "[640, 480]", "[9000, 480]", 1)},
+		{"unknown-directive", graphtest.Sampling("@tol id=x").String()},
 		{"group-node-unsupported", new(graphtest.Graph).Node("1", "workflow>Gone", `[]`, "").String()},
 		{"unknown-subgraph", new(graphtest.Graph).Node("1", "11111111-1111-1111-1111-111111111111", `[]`, "").String()},
-		{"secret-in-note", sampling("key: hf_abcdefghijklmnopqrstuvwxyz").String()},
+		{"secret-in-note", graphtest.Sampling("key: hf_abcdefghijklmnopqrstuvwxyz").String()},
 	} {
 		t.Run(c.code, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +41,7 @@ func TestLint(t *testing.T) {
 	}
 	t.Run("a good workflow has no findings", func(t *testing.T) {
 		t.Parallel()
-		if d := define(t, sampling("Draws a cat.").String(), graphtest.Mini(t)); len(d.Findings) != 0 {
+		if d := define(t, graphtest.Sampling("Draws a cat.").String(), graphtest.Mini(t)); len(d.Findings) != 0 {
 			t.Errorf("%v", d.Findings)
 		}
 	})
@@ -61,23 +61,8 @@ func TestSecretsStayInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := inspect("x.json", []byte(b.String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
-	line, err := report.line()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, text := range map[string]string{"tool": string(tool), "report": string(line), "text": report.Text(0)} {
-		if strings.Contains(text, key) {
-			t.Errorf("the %s holds the key: %s", what, text)
-		}
-	}
-}
-
-func TestCommandClashes(t *testing.T) {
-	t.Parallel()
-	clashes := commandClashes(map[string]registry.Tool{"b.json": {ToolID: "b", CommandName: "/cat"}, "a.json": {ToolID: "a", CommandName: "/cat"}, "c.json": {ToolID: "c", CommandName: "/dog"}})
-	if len(clashes) != 1 || len(clashes["b.json"]) != 1 || clashes["b.json"][0].Code != "command-clash" || !strings.Contains(clashes["b.json"][0].Message, "a.json") {
-		t.Errorf("%v", clashes)
+	if strings.Contains(string(tool), key) {
+		t.Errorf("the tool holds the key: %s", tool)
 	}
 }
 
@@ -97,7 +82,7 @@ func TestNames(t *testing.T) {
 
 func TestEveryMissingModelIsNamed(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(`{
+	info, err := objectinfo.Parse([]byte(`{
  "Two": {"input": {"required": {"clip_name1": [["other.safetensors"]], "clip_name2": [["other.safetensors"]]}}, "output": ["CLIP"], "name": "Two"},
  "VAELoader": {"input": {"required": {"vae_name": ["COMBO", {"options": []}]}}, "output": ["VAE"], "name": "VAELoader"},
  "UNETLoader": {"input": {"required": {"unet_name": [[]]}}, "output": ["MODEL"], "name": "UNETLoader"},

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -12,16 +13,16 @@ import (
 type loader struct {
 	input string
 	kind  registry.InputType
-	mode  Mode
+	mode  binding.Mode
 }
 
 var loaders = map[string]loader{
 	"LoadImage": {input: "image", kind: registry.TypeImage}, "LoadImageMask": {input: "image", kind: registry.TypeImage}, "LoadImageOutput": {input: "image", kind: registry.TypeImage},
-	"ETN_LoadImageBase64": {"image", registry.TypeImage, ModeReplaceLoader}, "ETN_LoadMaskBase64": {"mask", registry.TypeImage, ModeReplaceLoader},
-	"easy loadImageBase64": {"base64_data", registry.TypeImage, ModeReplaceLoader},
+	"ETN_LoadImageBase64": {"image", registry.TypeImage, binding.ModeReplaceLoader}, "ETN_LoadMaskBase64": {"mask", registry.TypeImage, binding.ModeReplaceLoader},
+	"easy loadImageBase64": {"base64_data", registry.TypeImage, binding.ModeReplaceLoader},
 	"LoadVideo":            {input: "file", kind: registry.TypeVideo}, "VHS_LoadVideo": {input: "video", kind: registry.TypeVideo}, "VHS_LoadVideoFFmpeg": {input: "video", kind: registry.TypeVideo},
-	"VHS_LoadVideoPath": {"video", registry.TypeVideo, ModePath}, "VHS_LoadVideoFFmpegPath": {"video", registry.TypeVideo, ModePath},
-	"LoadAudio": {input: "audio", kind: registry.TypeAudio}, "VHS_LoadAudioUpload": {input: "audio", kind: registry.TypeAudio}, "VHS_LoadAudio": {"audio_file", registry.TypeAudio, ModePath},
+	"VHS_LoadVideoPath": {"video", registry.TypeVideo, binding.ModePath}, "VHS_LoadVideoFFmpegPath": {"video", registry.TypeVideo, binding.ModePath},
+	"LoadAudio": {input: "audio", kind: registry.TypeAudio}, "VHS_LoadAudioUpload": {input: "audio", kind: registry.TypeAudio}, "VHS_LoadAudio": {"audio_file", registry.TypeAudio, binding.ModePath},
 	"Load3D": {input: "model_file", kind: registry.TypeFile}, "Load3DAnimation": {input: "model_file", kind: registry.TypeFile},
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestWordsForChoicesAndOutputs(t *testing.T) {
 	t.Parallel()
-	d := define(t, sampling("@input 5.cfg name=cfg choices=2|4 default=4\n@output 7 name=picture\n"+
+	d := define(t, graphtest.Sampling("@input 5.cfg name=cfg choices=2|4 default=4\n@output 7 name=picture\n"+
 		"@i18n de input=cfg label=Treue choices=\"2=frei|4=genau|8=nie\"\n@i18n de input=cfg choices=\"2=ganz frei\"\n@i18n de output=picture label=\"Das <b>Bild</b>\"").String(), graphtest.Mini(t))
 	checkTool(t, d)
 	words := d.Tool.Localized["de"]
@@ -28,7 +28,7 @@ func TestWordsForChoicesAndOutputs(t *testing.T) {
 		"@i18n de input=cfg choices=2":     "directive-value",
 		"@i18n de input=cfg choice=\"2=\"": "unknown-directive",
 	} {
-		if d := define(t, sampling("@input 5.cfg name=cfg choices=2|4 default=4\n"+line).String(), graphtest.Mini(t)); !hasCode(d, code) {
+		if d := define(t, graphtest.Sampling("@input 5.cfg name=cfg choices=2|4 default=4\n"+line).String(), graphtest.Mini(t)); !hasCode(d, code) {
 			t.Errorf("%s: findings %+v, want %s", line, d.Findings, code)
 		}
 	}

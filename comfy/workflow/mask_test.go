@@ -3,8 +3,8 @@ package workflow
 import (
 	"testing"
 
-	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/graph/graphtest"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,7 +17,7 @@ const maskInfo = `{
 
 func TestHowFilesMarkAnArea(t *testing.T) {
 	t.Parallel()
-	info, err := graph.ParseObjectInfo([]byte(maskInfo))
+	info, err := objectinfo.Parse([]byte(maskInfo))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/plain"
@@ -27,7 +28,7 @@ func (d *definer) results() results {
 
 // outputs chooses the nodes whose results the tool gives: those of @output lines, else those of the author's
 // app, else all that save something or, kind by kind, show it. Several stay several.
-func (r results) outputs() []BoundOutput {
+func (r results) outputs() []binding.Output {
 	if out := r.directiveOutputs(); len(out) > 0 {
 		return out
 	}
@@ -39,11 +40,11 @@ func (r results) outputs() []BoundOutput {
 	if len(nodes) == 0 {
 		nodes = r.ends()
 	}
-	out := make([]BoundOutput, 0, len(nodes))
+	out := make([]binding.Output, 0, len(nodes))
 	names := map[string]int{}
 	for _, n := range nodes {
 		kind := n.ResultKind()
-		out = append(out, BoundOutput{Name: outputName(n, kind, names), Type: outputType(kind), Node: n.ID})
+		out = append(out, binding.Output{Name: outputName(n, kind, names), Type: outputType(kind), Node: n.ID})
 	}
 	return out
 }
@@ -73,8 +74,8 @@ func outputName(n *graph.FlatNode, kind string, names map[string]int) string {
 	return name
 }
 
-func (r results) directiveOutputs() []BoundOutput {
-	var out []BoundOutput
+func (r results) directiveOutputs() []binding.Output {
+	var out []binding.Output
 	names := map[string]int{}
 	for _, dir := range r.directives {
 		if dir.Word != "output" {
@@ -100,7 +101,7 @@ func (r results) directiveOutputs() []BoundOutput {
 		if names[name]++; names[name] > 1 {
 			name += strconv.Itoa(names[name])
 		}
-		out = append(out, BoundOutput{Name: name, Type: outputType(kind), Node: n.ID})
+		out = append(out, binding.Output{Name: name, Type: outputType(kind), Node: n.ID})
 	}
 	return out
 }
@@ -230,7 +231,7 @@ func (r results) ends() (named []*graph.FlatNode) {
 var showsByName = regexp.MustCompile(`(?i)save|preview|show|display|view|compare|export|output`)
 
 // outputSchema describes the outputs; the titles authors gave serve as descriptions.
-func (r results) outputSchema(outputs []BoundOutput) registry.OutputSchema {
+func (r results) outputSchema(outputs []binding.Output) registry.OutputSchema {
 	schema := registry.OutputSchema{}
 	for _, o := range outputs {
 		f := registry.OutputField{Name: o.Name, Type: o.Type}
@@ -243,7 +244,7 @@ func (r results) outputSchema(outputs []BoundOutput) registry.OutputSchema {
 }
 
 // picturesOnly tells whether all results are pictures that nodes of ComfyUI's own make and name.
-func (r results) picturesOnly(outputs []BoundOutput) bool {
+func (r results) picturesOnly(outputs []binding.Output) bool {
 	for _, out := range outputs {
 		n := r.f.ByID[out.Node]
 		if n == nil || out.Type != graph.KindImage {

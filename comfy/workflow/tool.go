@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/notes"
 	"github.com/signalbox/signalbox/internal/plain"
@@ -27,7 +28,7 @@ func (d *definer) costing() *registry.CostingModel {
 }
 
 // tool puts the definition together.
-func (d *definer) tool(outputs []BoundOutput, needs Requirements) registry.Tool {
+func (d *definer) tool(outputs []binding.Output, needs Requirements) registry.Tool {
 	t := registry.Tool{
 		ToolID: ToolID(d.o.FileName), Service: d.o.Service, Description: d.notice.Description,
 		Advice:       registry.Advice{Guidance: d.blueprint()},
@@ -308,7 +309,7 @@ func (d *definer) needsText() bool {
 }
 
 // category guesses what shelf the tool belongs on.
-func (d *definer) category(outputs []BoundOutput) string {
+func (d *definer) category(outputs []binding.Output) string {
 	media := map[registry.InputType]bool{}
 	for _, f := range d.fields {
 		media[f.Type] = media[f.Type] || f.Role != registry.RoleOwn

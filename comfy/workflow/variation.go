@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/comfy/binding"
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -38,20 +39,20 @@ func (d *definer) variation() {
 		InputField: registry.InputField{Name: ownPicture, Type: registry.TypeImage, Role: registry.RoleOwn, Advanced: true,
 			DisplayName: "Picture to vary", Description: "A picture that this tool has made: the next one is like it, in its size."},
 		source:  sourceGuess,
-		targets: []Target{{Node: start.ID, Input: "latent_image", Mode: ModeEncode, VAE: vae.Node, VAESlot: vae.Slot}},
+		targets: []binding.Target{{Node: start.ID, Input: "latent_image", Mode: binding.ModeEncode, VAE: vae.Node, VAESlot: vae.Slot}},
 	})
 	noise.With = ownPicture
 	d.add(&field{
 		InputField: registry.InputField{Name: variationInput, Type: registry.TypeNumber, Role: registry.RoleStrength, Advanced: true,
 			Default: json.Number("0.5"), Min: "0", Max: "1", DisplayName: "How different", Description: "How far the next one may depart from the picture to vary."},
 		source:  sourceGuess,
-		targets: []Target{noise},
+		targets: []binding.Target{noise},
 	})
 }
 
 // beginning finds the only sampler that begins with an empty latent, what says how much noise it works out, and what makes pictures of
 // its latents.
-func (d *definer) beginning() (sampler *graph.FlatNode, noise Target, vae graph.Ref, ok bool) {
+func (d *definer) beginning() (sampler *graph.FlatNode, noise binding.Target, vae graph.Ref, ok bool) {
 	for _, n := range d.f.Nodes {
 		if !d.reached[n.ID] {
 			continue
@@ -85,17 +86,17 @@ func (d *definer) emptyPicture(r graph.Ref) bool {
 }
 
 // noise finds the widget that says how much noise a sampler works out: its own, or that of what gives its steps.
-func (d *definer) noise(sampler *graph.FlatNode) (Target, bool) {
+func (d *definer) noise(sampler *graph.FlatNode) (binding.Target, bool) {
 	nodes := []*graph.FlatNode{sampler}
 	if sigmas, ok := linkOf(sampler, "sigmas"); ok && d.f.ByID[sigmas.Node] != nil {
 		nodes = append(nodes, d.f.ByID[sigmas.Node])
 	}
 	for _, n := range nodes {
 		if v, _ := n.Inputs.Get("denoise"); v != nil {
-			return Target{Node: n.ID, Input: "denoise"}, true
+			return binding.Target{Node: n.ID, Input: "denoise"}, true
 		}
 	}
-	return Target{}, false
+	return binding.Target{}, false
 }
 
 // variationWords are what people read of these inputs in other languages, where the author says nothing.

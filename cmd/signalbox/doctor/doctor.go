@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalbox/signalbox/cmd/signalbox/inspect"
 	"github.com/signalbox/signalbox/cmd/signalbox/media"
 	"github.com/signalbox/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox/signalbox/cmd/signalbox/terminal"
@@ -24,7 +25,6 @@ import (
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/needs"
-	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/disk"
 	"github.com/signalbox/signalbox/internal/postgres"
@@ -129,7 +129,7 @@ func checkFolders(_ context.Context, c Config) []finding {
 
 func readableWorkflows(files []string, saw *string) bool {
 	for _, f := range files {
-		data, err := workflow.ReadWorkflow(f)
+		data, err := inspect.ReadWorkflow(f)
 		if err == nil {
 			_, err = graph.Parse(data)
 		}

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
 )
 
 // MiniInfo declares a handful of made-up and core classes, enough for graphs written by hand.
@@ -48,9 +50,9 @@ const MiniInfo = `{
  "Paid": {"input": {"required": {"prompt": ["STRING", {"multiline": true}], "api_key": ["STRING", {}]}}, "output": ["IMAGE"], "api_node": true, "name": "Paid"}
 }`
 
-func Mini(t testing.TB) *graph.ObjectInfo {
+func Mini(t testing.TB) *objectinfo.Info {
 	t.Helper()
-	info, err := graph.ParseObjectInfo([]byte(MiniInfo))
+	info, err := objectinfo.Parse([]byte(MiniInfo))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,18 +200,18 @@ type Facts struct {
 
 var sharedInfo struct {
 	once sync.Once
-	info *graph.ObjectInfo
+	info *objectinfo.Info
 	err  error
 }
 
 // ObjectInfo is the object_info of the corpus, read once for all tests.
-func ObjectInfo(t testing.TB) *graph.ObjectInfo {
+func ObjectInfo(t testing.TB) *objectinfo.Info {
 	t.Helper()
 	path := filepath.Join(Corpus(t), "object_info.json")
 	sharedInfo.once.Do(func() {
 		data, err := os.ReadFile(path)
 		if err == nil {
-			sharedInfo.info, err = graph.ParseObjectInfo(data)
+			sharedInfo.info, err = objectinfo.Parse(data)
 		}
 		sharedInfo.err = err
 	})
@@ -248,4 +250,21 @@ func Codes(findings []graph.Finding) []string {
 		set[f.Code] = true
 	}
 	return slices.Sorted(maps.Keys(set))
+}
+
+// Sampling is a whole picture workflow in the mini classes; the arguments replace parts of it.
+func Sampling(notes ...string) *Graph {
+	b := new(Graph)
+	b.Link(1, "1", 0, "5", "model", "MODEL").Link(2, "1", 1, "2", "clip", "CLIP").Link(3, "1", 1, "3", "clip", "CLIP").Link(4, "2", 0, "5", "positive", "CONDITIONING").Link(5, "3", 0, "5", "negative", "CONDITIONING")
+	b.Link(6, "4", 0, "5", "latent_image", "LATENT").Link(7, "5", 0, "6", "samples", "LATENT").Link(8, "1", 2, "6", "vae", "VAE").Link(9, "6", 0, "7", "images", "IMAGE")
+	b.Node("1", "Model", `["a.safetensors"]`, "").Node("2", "Encode", `["a cat"]`, `"title": "What to draw",`).Node("3", "Encode", `["ugly"]`, "").Node("4", "Latent", `[640, 480]`, "")
+	b.Node("5", "Sampler", `[7, "randomize", 30, 7.5, "heun", 1]`, "").Node("6", "Decode", `[]`, "").Node("7", "SaveImage", `["x"]`, "")
+	for i, text := range notes {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			panic(err)
+		}
+		b.Node(strconv.Itoa(90+i), "Note", "["+string(quoted)+"]", "")
+	}
+	return b
 }

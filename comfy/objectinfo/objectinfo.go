@@ -1,8 +1,14 @@
-package graph
+// Package objectinfo reads what a ComfyUI server declares of its nodes: the body of GET /object_info. It also knows the widgets of
+// common classes, for graphs without a server and for those of older versions of node packs.
+//
+// A declaration is untrusted: its size and depth are bounded.
+package objectinfo
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -11,18 +17,24 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// ObjectInfo holds the node declarations of one server, as GET /object_info gives them. It is not
-// modified after ParseObjectInfo and may be shared.
-type ObjectInfo struct {
-	classes map[string]*ClassInfo
+// MaxBytes bounds the declarations of a server: those with many model files are large. maxValues bounds their JSON values.
+const (
+	MaxBytes  = 128 << 20
+	maxValues = 8 << 20
+)
+
+// Info holds the node declarations of one server, as GET /object_info gives them. It is not
+// modified after Parse and may be shared.
+type Info struct {
+	classes map[string]*Class
 }
 
-// ClassInfo declares one node class.
-type ClassInfo struct {
+// Class declares one node class.
+type Class struct {
 	Name, DisplayName, Description, Category string
-	Module                                   string      // python_module, e.g. "custom_nodes.ComfyUI-KJNodes"
-	Inputs                                   []InputSpec // required ones first, in the order of the declaration
-	Outputs                                  []string    // types
+	Module                                   string   // python_module, e.g. "custom_nodes.ComfyUI-KJNodes"
+	Inputs                                   []Input  // required ones first, in the order of the declaration
+	Outputs                                  []string // types
 	OutputNames                              []string
 	OutputNode                               bool        // its result is a result of the workflow
 	APINode                                  bool        // calls a paid service
@@ -41,8 +53,8 @@ type PriceBadge struct {
 // BadgeWidget is a widget that an expression knows, "model.duration" if it belongs to a choice of a dynamic combo.
 type BadgeWidget struct{ Name, Type string }
 
-// InputSpec declares one input.
-type InputSpec struct {
+// Input declares one input.
+type Input struct {
 	Name     string
 	Type     string // COMBO also for the old form, a list of options
 	Required bool
@@ -67,12 +79,12 @@ type InputSpec struct {
 // Branch is one option of a dynamic combo with the inputs that it brings along.
 type Branch struct {
 	Key    string
-	Inputs []InputSpec
+	Inputs []Input
 }
 
 // Autogrow is an input that repeats, numbered or under the given Names.
 type Autogrow struct {
-	Input    InputSpec
+	Input    Input
 	Names    []string
 	Min, Max int
 }
@@ -86,14 +98,15 @@ const (
 	controlNo
 )
 
+// Types of inputs with a meaning of their own.
 const (
 	TypeDynamicCombo = "COMFY_DYNAMICCOMBO_V3"
 	typeAutogrow     = "COMFY_AUTOGROW_V3"
-	typeMatch        = "COMFY_MATCHTYPE_V3" // of whatever is linked to it
+	TypeMatch        = "COMFY_MATCHTYPE_V3" // of whatever is linked to it
 )
 
 // Class finds a declaration. It may be called on nil.
-func (o *ObjectInfo) Class(name string) (*ClassInfo, bool) {
+func (o *Info) Class(name string) (*Class, bool) {
 	if o == nil {
 		return nil, false
 	}
@@ -102,7 +115,7 @@ func (o *ObjectInfo) Class(name string) (*ClassInfo, bool) {
 }
 
 // Len is the number of classes. It may be called on nil.
-func (o *ObjectInfo) Len() int {
+func (o *Info) Len() int {
 	if o == nil {
 		return 0
 	}
@@ -110,7 +123,7 @@ func (o *ObjectInfo) Len() int {
 }
 
 // Classes gives all names, sorted.
-func (o *ObjectInfo) Classes() []string {
+func (o *Info) Classes() []string {
 	if o == nil {
 		return nil
 	}
@@ -122,111 +135,130 @@ func (o *ObjectInfo) Classes() []string {
 	return out
 }
 
-// ParseObjectInfo reads the body of GET /object_info. Classes whose declaration makes no sense are left
+// Parse reads the body of GET /object_info. Classes whose declaration makes no sense are left
 // out; a body without any class is an error.
-func ParseObjectInfo(data []byte) (*ObjectInfo, error) {
-	v, err := decodeLimited(data, MaxObjectInfo, 4*maxValues)
+func Parse(data []byte) (*Info, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("object_info: it has %d bytes, at most %d are read", len(data), MaxBytes)
+	}
+	if err := ordered.Mistaken(data); err != nil {
+		return nil, fmt.Errorf("object_info: %w", err)
+	}
+	v, err := ordered.Limits{Values: maxValues}.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("object_info: %w", err)
 	}
-	root, ok := v.(*object)
+	root, ok := v.(*ordered.Object)
 	if !ok {
-		return nil, fmt.Errorf("object_info: a JSON object is expected, this is %s", kindOf(v))
+		return nil, errors.New("object_info: a JSON object is expected, the body of GET /object_info")
 	}
-	info := &ObjectInfo{classes: make(map[string]*ClassInfo, root.Len())}
+	info := &Info{classes: make(map[string]*Class, root.Len())}
 	for _, m := range root.Members() {
-		if o, ok := m.Value.(*object); ok && o.Has("input") {
-			info.classes[strings.Clone(m.Name)] = newClassInfo(m.Name, o)
+		if o, ok := m.Value.(*ordered.Object); ok && o.Has("input") {
+			info.classes[strings.Clone(m.Name)] = newClass(m.Name, o)
 		}
 	}
 	if len(info.classes) == 0 {
-		return nil, fmt.Errorf("object_info: no node class found, expected the body of GET /object_info")
+		return nil, errors.New("object_info: no node class found, expected the body of GET /object_info")
 	}
 	return info, nil
 }
 
-func newClassInfo(name string, o *object) *ClassInfo {
-	c := &ClassInfo{
+func newClass(name string, o *ordered.Object) *Class {
+	c := &Class{
 		Name: strings.Clone(name), DisplayName: cloneString(o.Get("display_name")), Description: cloneString(o.Get("description")),
 		Category: cloneString(o.Get("category")), Module: cloneString(o.Get("python_module")),
-		OutputNode: asBool(o.Get("output_node")), APINode: asBool(o.Get("api_node")),
+		OutputNode: o.Bool("output_node"), APINode: o.Bool("api_node"),
 	}
-	c.GivesLists = slices.Contains(asArray(o.Get("output_is_list")), any(true))
-	c.Price = priceBadge(asObject(o.Get("price_badge")))
-	in, order := asObject(o.Get("input")), asObject(o.Get("input_order"))
-	c.Inputs = append(specs(asObject(in.Get("required")), order.Get("required"), true, 0), specs(asObject(in.Get("optional")), order.Get("optional"), false, 0)...)
-	for _, t := range asArray(o.Get("output")) {
-		c.Outputs = append(c.Outputs, strings.Clone(slotType(t)))
+	c.GivesLists = slices.Contains(o.List("output_is_list"), any(true))
+	c.Price = priceBadge(o.Object("price_badge"))
+	in, order := o.Object("input"), o.Object("input_order")
+	c.Inputs = append(section(in.Object("required"), order.List("required"), true, 0), section(in.Object("optional"), order.List("optional"), false, 0)...)
+	for _, t := range o.List("output") {
+		c.Outputs = append(c.Outputs, strings.Clone(TypeOf(t)))
 	}
-	for _, n := range asArray(o.Get("output_name")) {
+	for _, n := range o.List("output_name") {
 		c.OutputNames = append(c.OutputNames, cloneString(n))
 	}
 	return c
 }
 
 // priceBadge is nil for one that is written in another language.
-func priceBadge(o *object) *PriceBadge {
+func priceBadge(o *ordered.Object) *PriceBadge {
 	b := &PriceBadge{Expression: cloneString(o.Get("expr"))}
-	if engine := asString(o.Get("engine")); b.Expression == "" || engine != "" && engine != "jsonata" {
+	if engine := text(o.Get("engine")); b.Expression == "" || engine != "" && engine != "jsonata" {
 		return nil
 	}
-	depends := asObject(o.Get("depends_on"))
-	for _, v := range asArray(depends.Get("widgets")) {
-		w := asObject(v)
+	depends := o.Object("depends_on")
+	for _, v := range depends.List("widgets") {
+		w, _ := v.(*ordered.Object)
 		b.Widgets = append(b.Widgets, BadgeWidget{Name: cloneString(w.Get("name")), Type: strings.ToUpper(cloneString(w.Get("type")))})
 	}
-	for _, v := range asArray(depends.Get("inputs")) {
+	for _, v := range depends.List("inputs") {
 		b.Inputs = append(b.Inputs, cloneString(v))
 	}
-	for _, v := range asArray(depends.Get("input_groups")) {
+	for _, v := range depends.List("input_groups") {
 		b.Groups = append(b.Groups, cloneString(v))
 	}
 	return b
 }
 
-func cloneString(v any) string { return strings.Clone(asString(v)) }
+// TypeOf gives the type of a socket as it is declared or saved. A list is the options of an old combo.
+func TypeOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		return "COMBO"
+	}
+	return ""
+}
 
-// specs reads one section of a declaration in the given order, or in document order.
-func specs(section *object, order any, required bool, depth int) []InputSpec {
-	if section == nil || depth > 8 {
+func cloneString(v any) string { return strings.Clone(text(v)) }
+
+func text(v any) string { s, _ := v.(string); return s }
+
+// section reads one section of a declaration in the given order, or in document order.
+func section(o *ordered.Object, order []any, required bool, depth int) []Input {
+	if o == nil || depth > 8 {
 		return nil
 	}
-	out := make([]InputSpec, 0, section.Len())
+	out := make([]Input, 0, o.Len())
 	add := func(name string, v any) {
-		if decl := asArray(v); len(decl) > 0 {
-			out = append(out, newSpec(strings.Clone(name), decl, required, depth))
+		if decl, _ := v.([]any); len(decl) > 0 {
+			out = append(out, newInput(strings.Clone(name), decl, required, depth))
 		}
 	}
-	if list := asArray(order); len(list) == section.Len() {
-		for _, n := range list {
-			add(asString(n), section.Get(asString(n)))
+	if len(order) == o.Len() {
+		for _, n := range order {
+			add(text(n), o.Get(text(n)))
 		}
 		return out
 	}
-	for _, m := range section.Members() {
+	for _, m := range o.Members() {
 		add(m.Name, m.Value)
 	}
 	return out
 }
 
-func newSpec(name string, decl []any, required bool, depth int) InputSpec {
-	s := InputSpec{Name: name, Required: required}
-	var opts *object
+func newInput(name string, decl []any, required bool, depth int) Input {
+	s := Input{Name: name, Required: required}
+	var opts *ordered.Object
 	if len(decl) > 1 {
-		opts = asObject(decl[1])
+		opts, _ = decl[1].(*ordered.Object)
 	}
 	switch t := decl[0].(type) {
 	case string:
 		s.Type = strings.Clone(t)
 		if t == TypeDynamicCombo {
 			s.Branches = branches(opts, depth)
-		} else if list := asArray(opts.Get("options")); list != nil {
+		} else if list := opts.List("options"); list != nil {
 			s.Options = ordered.Plain(list).([]any)
 		}
 	case []any:
 		s.Type, s.Options = "COMBO", ordered.Plain(t).([]any)
 	}
-	if list := asObject(opts.Get("formats")); list != nil && s.Type == "COMBO" {
+	if list := opts.Object("formats"); list != nil && s.Type == "COMBO" {
 		s.Formats = formats(list, depth)
 	}
 	if s.Type == typeAutogrow {
@@ -234,22 +266,22 @@ func newSpec(name string, decl []any, required bool, depth int) InputSpec {
 	}
 	s.options(opts)
 	s.Widget = s.isWidget(opts)
-	s.Choices = s.newChoices()
+	s.Choices = Choices(s.Options)
 	return s
 }
 
-func (s *InputSpec) options(o *object) {
+func (s *Input) options(o *ordered.Object) {
 	s.Default = ordered.Plain(o.Get("default"))
-	s.Min, s.Max, s.Step = cloneNumber(o.Get("min")), cloneNumber(o.Get("max")), cloneNumber(o.Get("step"))
-	s.Multiline, s.Advanced, s.ForceInput = asBool(o.Get("multiline")), asBool(o.Get("advanced")), asBool(o.Get("forceInput"))
+	s.Min, s.Max, s.Step = cloneNumber(o.Number("min")), cloneNumber(o.Number("max")), cloneNumber(o.Number("step"))
+	s.Multiline, s.Advanced, s.ForceInput = o.Bool("multiline"), o.Bool("advanced"), o.Bool("forceInput")
 	s.Remote = o.Get("remote") != nil
 	for _, kind := range []string{"image", "video", "audio", "file"} {
-		if asBool(o.Get(kind + "_upload")) {
+		if o.Bool(kind + "_upload") {
 			s.Upload = kind
 		}
 	}
-	if asBool(o.Get("animated_image_upload")) {
-		s.Upload = KindImage
+	if o.Bool("animated_image_upload") {
+		s.Upload = "image"
 	}
 	switch v := o.Get("control_after_generate").(type) {
 	case bool:
@@ -261,26 +293,24 @@ func (s *InputSpec) options(o *object) {
 	}
 }
 
-// MaxObjectInfo bounds the declarations of a server: those with many model files are large.
-const MaxObjectInfo = 128 << 20
+// MaxChoices bounds the choices of a field.
+const MaxChoices = 300
 
-// maxChoices bounds the choices of a field.
-const maxChoices = 300
-
-// newChoices makes the choices of a field: the distinct options of the sort the first one has.
-func (s *InputSpec) newChoices() []registry.Choice {
+// Choices are those of a field with these options: the distinct ones of the sort the first one has, nil for fewer than two and for
+// more than MaxChoices.
+func Choices(options []any) []registry.Choice {
 	var out []registry.Choice
 	seen := map[any]bool{}
-	for _, v := range s.Options {
+	for _, v := range options {
 		switch v.(type) {
 		case string, json.Number, bool:
-			if !seen[v] && kindOf(v) == kindOf(s.Options[0]) {
+			if !seen[v] && reflect.TypeOf(v) == reflect.TypeOf(options[0]) {
 				seen[v] = true
 				out = append(out, registry.Choice{Value: v})
 			}
 		}
 	}
-	if len(out) < 2 || len(out) > maxChoices {
+	if len(out) < 2 || len(out) > MaxChoices {
 		return nil
 	}
 	return slices.Clip(out)
@@ -292,7 +322,7 @@ func cloneNumber(v any) json.Number {
 }
 
 // isWidget says whether the input has a place among the widget values of a saved graph.
-func (s *InputSpec) isWidget(o *object) bool {
+func (s *Input) isWidget(o *ordered.Object) bool {
 	switch s.Type {
 	case "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO", TypeDynamicCombo, "COLOR", "CURVE", "RANGE", "BOUNDING_BOX", "MARKDOWN", "IMAGEUPLOAD", "FILEUPLOAD",
 		"TREESELECT", "CHART", "GALLERIA", "TEXTAREA", "LOAD_3D", "LOAD_3D_ANIMATION", "WEBCAM", "AUDIO_RECORD", "AUDIO_UI", "IMAGECOMPARE", "PAINTER":
@@ -301,22 +331,22 @@ func (s *InputSpec) isWidget(o *object) bool {
 	return o.Get("widgetType") != nil
 }
 
-// hasControl says whether a control value follows this input's value.
-func (s *InputSpec) hasControl() bool {
+// HasControl says whether a control value follows this input's value.
+func (s *Input) HasControl() bool {
 	if s.control == controlUnsaid {
 		return s.Type == "INT" && (s.Name == "seed" || s.Name == "noise_seed")
 	}
 	return s.control == controlYes
 }
 
-func branches(o *object, depth int) []Branch {
+func branches(o *ordered.Object, depth int) []Branch {
 	var out []Branch
-	for _, v := range asArray(o.Get("options")) {
-		b := asObject(v)
-		in := asObject(b.Get("inputs"))
+	for _, v := range o.List("options") {
+		b, _ := v.(*ordered.Object)
+		in := b.Object("inputs")
 		out = append(out, Branch{
 			Key:    cloneString(b.Get("key")),
-			Inputs: append(specs(asObject(in.Get("required")), nil, true, depth+1), specs(asObject(in.Get("optional")), nil, false, depth+1)...),
+			Inputs: append(section(in.Object("required"), nil, true, depth+1), section(in.Object("optional"), nil, false, depth+1)...),
 		})
 	}
 	return out
@@ -324,13 +354,14 @@ func branches(o *object, depth int) []Branch {
 
 // formats reads what Video Helper Suite declares beside its combo of formats: for each the widgets it brings along,
 // as [name, type, options].
-func formats(o *object, depth int) []Branch {
+func formats(o *ordered.Object, depth int) []Branch {
 	var out []Branch
 	for _, m := range o.Members() {
 		b := Branch{Key: strings.Clone(m.Name)}
-		for _, v := range asArray(m.Value) {
-			if w := asArray(v); len(w) > 1 && asString(w[0]) != "" && depth < 8 {
-				b.Inputs = append(b.Inputs, newSpec(cloneString(w[0]), w[1:], false, depth+1))
+		list, _ := m.Value.([]any)
+		for _, v := range list {
+			if w, _ := v.([]any); len(w) > 1 && text(w[0]) != "" && depth < 8 {
+				b.Inputs = append(b.Inputs, newInput(cloneString(w[0]), w[1:], false, depth+1))
 			}
 		}
 		out = append(out, b)
@@ -338,8 +369,8 @@ func formats(o *object, depth int) []Branch {
 	return out
 }
 
-// format finds the inputs that a format brings along.
-func (s *InputSpec) format(v any) []InputSpec {
+// Format finds the inputs that a format brings along.
+func (s *Input) Format(v any) []Input {
 	for _, b := range s.Formats {
 		if any(b.Key) == v {
 			return b.Inputs
@@ -348,17 +379,17 @@ func (s *InputSpec) format(v any) []InputSpec {
 	return nil
 }
 
-func newAutogrow(o *object, depth int) *Autogrow {
-	t := asObject(o.Get("template"))
+func newAutogrow(o *ordered.Object, depth int) *Autogrow {
+	t := o.Object("template")
 	g := &Autogrow{}
-	g.Min, _ = asInt(t.Get("min"))
-	g.Max, _ = asInt(t.Get("max"))
-	for _, n := range asArray(t.Get("names")) {
+	g.Min, _ = ordered.Int(t.Get("min"))
+	g.Max, _ = ordered.Int(t.Get("max"))
+	for _, n := range t.List("names") {
 		g.Names = append(g.Names, cloneString(n))
 	}
-	in := asObject(t.Get("input"))
-	for _, section := range []string{"required", "optional"} {
-		if list := specs(asObject(in.Get(section)), nil, section == "required", depth+1); len(list) > 0 {
+	in := t.Object("input")
+	for _, name := range []string{"required", "optional"} {
+		if list := section(in.Object(name), nil, name == "required", depth+1); len(list) > 0 {
 			g.Input = list[0]
 			break
 		}
@@ -366,8 +397,8 @@ func newAutogrow(o *object, depth int) *Autogrow {
 	return g
 }
 
-// fallback is the value an input has when the file says nothing; ok is false where there is none.
-func (s *InputSpec) fallback() (v any, ok bool) {
+// Fallback is the value an input has when the file says nothing; ok is false where there is none.
+func (s *Input) Fallback() (v any, ok bool) {
 	if s.Default != nil {
 		return s.Default, true
 	}
@@ -390,10 +421,10 @@ func (s *InputSpec) fallback() (v any, ok bool) {
 	return nil, false
 }
 
-// branch finds the inputs that a dynamic combo's value brings along. Some servers declare an enumeration's
+// Branch finds the inputs that a dynamic combo's value brings along. Some servers declare an enumeration's
 // member (ResizeType.SCALE_WIDTH) where files hold its value (scale width). ok is false for an option that the
 // server lacks.
-func (s *InputSpec) branch(v any) (inputs []InputSpec, ok bool) {
+func (s *Input) Branch(v any) (inputs []Input, ok bool) {
 	key, _ := v.(string)
 	for _, b := range s.Branches {
 		if b.Key == key {

@@ -1,4 +1,4 @@
-package workflow
+package inspect
 
 import (
 	"context"
@@ -7,14 +7,17 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
+	"github.com/signalbox/signalbox/comfy/objectinfo"
+	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Report is what inspect says about one file. Its JSON is one object on one line; members that do not apply
+// Report is what is said about one file. Its JSON is one object on one line; members that do not apply
 // are left out.
 type Report struct {
 	File            string          `json:"file"`
@@ -32,17 +35,17 @@ type Report struct {
 	facts graph.Facts
 }
 
-// InspectOptions say how files are inspected.
-type InspectOptions struct {
-	ObjectInfo *graph.ObjectInfo // nil: what this package knows
-	Rate       json.Number       // see Options
-	JSON       bool              // one JSON object a line instead of text
-	Width      int               // columns of text output; 0 means 100
-	Reserved   []string          // commands that no tool gets: "/settings"
+// Options say how workflow files are inspected.
+type Options struct {
+	ObjectInfo *objectinfo.Info // nil: what is known of the common nodes
+	Rate       json.Number      // see workflow.Options
+	JSON       bool             // one JSON object a line instead of text
+	Width      int              // columns of text output; 0 means 100
+	Reserved   []string         // commands that no tool gets: "/settings"
 }
 
-// inspect reports what the bytes of one file would become. A file that is no workflow has Error set.
-func inspect(file string, data []byte, o InspectOptions) Report {
+// report tells what the bytes of one file would become. A file that is no workflow has Error set.
+func report(file string, data []byte, o Options) Report {
 	r := Report{File: file}
 	w, err := graph.Parse(data)
 	if err != nil {
@@ -57,7 +60,7 @@ func inspect(file string, data []byte, o InspectOptions) Report {
 	for _, n := range f.Notes {
 		r.Notes = append(r.Notes, plain.HideKeys(n.Text))
 	}
-	d, err := Define(w, Options{FileName: file, ObjectInfo: o.ObjectInfo, Rate: o.Rate})
+	d, err := workflow.Define(w, workflow.Options{FileName: file, ObjectInfo: o.ObjectInfo, Rate: o.Rate})
 	if err != nil {
 		r.Error = err.Error()
 		return r
@@ -70,18 +73,18 @@ func inspect(file string, data []byte, o InspectOptions) Report {
 	return r
 }
 
-// ReadWorkflow reads a file with the bound of Parse. The error names the file and says what is wrong.
+// ReadWorkflow reads a file with the bound of graph.Parse. The error names the file and says what is wrong.
 func ReadWorkflow(path string) ([]byte, error) {
 	return readBounded(path, graph.MaxBytes)
 }
 
 // ReadObjectInfo reads the saved body of GET /object_info.
-func ReadObjectInfo(path string) (*graph.ObjectInfo, error) {
-	data, err := readBounded(path, graph.MaxObjectInfo)
+func ReadObjectInfo(path string) (*objectinfo.Info, error) {
+	data, err := readBounded(path, objectinfo.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	info, err := graph.ParseObjectInfo(data)
+	info, err := objectinfo.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -107,9 +110,9 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// InspectFiles writes a report of every file to w, in the given order. ok is false if any file has an error;
+// Workflows writes a report of every file to w, in the given order. ok is false if any file has an error;
 // err is set when nothing more can be written or ctx ended.
-func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOptions) (ok bool, err error) {
+func Workflows(ctx context.Context, w io.Writer, files []string, o Options) (ok bool, err error) {
 	reports := make([]Report, 0, len(files))
 	tools := map[string]registry.Tool{}
 	for _, file := range files {
@@ -121,7 +124,7 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 			reports = append(reports, Report{File: file, Error: err.Error()})
 			continue
 		}
-		r := inspect(file, data, o)
+		r := report(file, data, o)
 		if r.Tool != nil {
 			if slices.Contains(o.Reserved, r.Tool.CommandName) {
 				r.Lint = append(r.Lint, graph.Finding{Code: "command-reserved", Severity: graph.SeverityError,
@@ -143,7 +146,7 @@ func InspectFiles(ctx context.Context, w io.Writer, files []string, o InspectOpt
 	return ok, nil
 }
 
-func writeReport(w io.Writer, r Report, o InspectOptions, again bool) error {
+func writeReport(w io.Writer, r Report, o Options, again bool) error {
 	if o.JSON {
 		line, err := r.line()
 		if err != nil {
@@ -171,9 +174,9 @@ func (r Report) line() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// ConvertFile writes the prompt of one workflow file to w as indented JSON. Findings come back for the caller
+// Convert writes the prompt of one workflow file to w as indented JSON. Findings come back for the caller
 // to show elsewhere.
-func ConvertFile(ctx context.Context, w io.Writer, file string, info *graph.ObjectInfo) ([]graph.Finding, error) {
+func Convert(ctx context.Context, w io.Writer, file string, info *objectinfo.Info) ([]graph.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -192,3 +195,33 @@ func ConvertFile(ctx context.Context, w io.Writer, file string, info *graph.Obje
 	_, err = w.Write(prompt.Indented())
 	return findings, err
 }
+
+// commandClashes reports tools of several files that claim one command or one id: the file that comes first
+// by name keeps it. The result has one finding list for each file with a clash.
+func commandClashes(tools map[string]registry.Tool) map[string][]graph.Finding {
+	files := make([]string, 0, len(tools))
+	for name := range tools {
+		files = append(files, name)
+	}
+	sort.Strings(files)
+	owner := map[string]string{}
+	out := map[string][]graph.Finding{}
+	for _, file := range files {
+		t := tools[file]
+		for _, claim := range []struct{ what, value string }{{"command", t.CommandName}, {"id", t.ToolID}} {
+			key := claim.what + " " + claim.value
+			first, taken := owner[key]
+			if !taken {
+				owner[key] = file
+				continue
+			}
+			out[file] = append(out[file], graph.Finding{Code: "command-clash", Severity: graph.SeverityError,
+				Message: fmt.Sprintf("%s claims the %s %s, which %s has", plain.Quote(base(file)), claim.what, claim.value, plain.Quote(base(first))),
+				Advice:  "rename one of the files, or set @tool " + claim.what + "="})
+		}
+	}
+	return out
+}
+
+// base is the last part of a path of any system.
+func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

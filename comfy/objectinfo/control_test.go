@@ -1,10 +1,12 @@
-package graph
+package objectinfo
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestControlOfSeeds(t *testing.T) {
 	t.Parallel()
-	info, err := ParseObjectInfo([]byte(`{"Sampler": {"input": {"required": {
+	info, err := Parse([]byte(`{"Sampler": {"input": {"required": {
 		"seed": ["INT", {"control_after_generate": true}], "noise_seed": ["INT", {}], "fixed": ["INT", {"control_after_generate": true}], "steps": ["INT", {}]
 	}}, "output": []}}`))
 	if err != nil {
@@ -15,7 +17,7 @@ func TestControlOfSeeds(t *testing.T) {
 		t.Fatalf("Sampler is %+v", sampler)
 	}
 	for i, want := range []bool{true, true, true, false} {
-		if in := &sampler.Inputs[i]; in.hasControl() != want {
+		if in := &sampler.Inputs[i]; in.HasControl() != want {
 			t.Errorf("a control value follows %s: %v, expected %v", in.Name, !want, want)
 		}
 	}

@@ -1,4 +1,6 @@
-package workflow
+// Package binding writes the values of a tool's inputs into the prompt of its workflow. What goes where is data that is stored with
+// the tool, so that a run is carried out as the tool was when the run was accepted; package comfy/workflow makes it. It knows no network.
+package binding
 
 import (
 	"encoding/json"
@@ -17,12 +19,12 @@ import (
 type Binding struct {
 	// Prompt is the pristine prompt. Apply never changes it.
 	Prompt  json.RawMessage `json:"prompt"`
-	Inputs  []BoundInput    `json:"inputs"`
-	Outputs []BoundOutput   `json:"outputs"`
+	Inputs  []Input         `json:"inputs"`
+	Outputs []Output        `json:"outputs"`
 }
 
-// BoundInput is one input of the tool and the places its value goes to.
-type BoundInput struct {
+// Input is one input of the tool and the places its value goes to.
+type Input struct {
 	Field   registry.InputField `json:"field"`
 	Targets []Target            `json:"targets"`
 }
@@ -64,8 +66,8 @@ const (
 	ModeEncode Mode = "encode"
 )
 
-// BoundOutput is one result of the tool and the node it comes from.
-type BoundOutput struct {
+// Output is one result of the tool and the node it comes from.
+type Output struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	Node string `json:"node"`
@@ -136,7 +138,7 @@ func (a *applier) node(id string) *graph.PromptNode {
 }
 
 // value gives what is to be written, nil for nothing.
-func (a *applier) value(in BoundInput, v any, files []string, draw func(int64) int64) (any, error) {
+func (a *applier) value(in Input, v any, files []string, draw func(int64) int64) (any, error) {
 	f := in.Field
 	if f.Type.IsMedia() {
 		return mediaValue(in, files)
@@ -163,7 +165,7 @@ func missing(f registry.InputField) error {
 	return e
 }
 
-func mediaValue(in BoundInput, files []string) (any, error) {
+func mediaValue(in Input, files []string) (any, error) {
 	f := in.Field
 	if len(files) == 0 {
 		if f.Required {
@@ -187,7 +189,7 @@ func mediaValue(in BoundInput, files []string) (any, error) {
 }
 
 // takesURL says whether the input wants addresses rather than names of uploads.
-func (in BoundInput) takesURL() bool {
+func (in Input) takesURL() bool {
 	return len(in.Targets) > 0 && in.Targets[0].Mode == ModeURL
 }
 
@@ -240,7 +242,7 @@ func (a *applier) write(f registry.InputField, t Target, v any) error {
 	case ModeJSON:
 		v = string(ordered.Append(nil, v))
 	case ModePath:
-		v = "input/" + textOf(files[0])
+		v = fmt.Sprint("input/", files[0])
 	case ModeReplaceLoader:
 		n.Class, n.Inputs = "LoadImage", graph.Inputs{{Name: "image", Value: files[0]}}
 		return nil

@@ -1,6 +1,7 @@
-package workflow
+package inspect
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -111,7 +112,7 @@ func describe(f registry.InputField) string {
 		parts = []string{"random"}
 	case len(f.Choices) > 0:
 		parts = append(parts, fmt.Sprintf("one of %d", len(f.Choices)))
-	case f.Min != "" && f.Max != "" && floatOf(f.Max) < 1e9:
+	case f.Min != "" && f.Max != "" && bounded(f.Max):
 		parts = append(parts, fmt.Sprintf("(%s to %s)", f.Min, f.Max))
 	}
 	return strings.Join(parts, " ")
@@ -150,4 +151,10 @@ func parenthesis(s string) string {
 		return ""
 	}
 	return "  (" + s + ")"
+}
+
+// bounded tells an upper end that people would give from one that only says how large numbers can be.
+func bounded(upper json.Number) bool {
+	f, err := upper.Float64()
+	return err == nil && f < 1e9
 }

@@ -1,4 +1,4 @@
-package workflow
+package inspect
 
 import (
 	"bytes"
@@ -27,17 +27,17 @@ func writeFile(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-func TestInspectFiles(t *testing.T) {
+func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := []string{
-		writeFile(t, dir, "Cat Maker.json", sampling("Draws a cat.").String()),
+		writeFile(t, dir, "Cat Maker.json", graphtest.Sampling("Draws a cat.").String()),
 		writeFile(t, dir, "cat_maker.json", `{"prompt": `+graphtest.SmallPrompt+`}`),
 		writeFile(t, dir, "page.json", `<html>`),
 		filepath.Join(dir, "missing.json"),
 	}
 	var out bytes.Buffer
-	ok, err := InspectFiles(context.Background(), &out, files, InspectOptions{JSON: true, ObjectInfo: graphtest.Mini(t)})
+	ok, err := Workflows(context.Background(), &out, files, Options{JSON: true, ObjectInfo: graphtest.Mini(t)})
 	if err != nil || ok {
 		t.Fatalf("ok %v, error %v", ok, err)
 	}
@@ -96,7 +96,7 @@ func TestInspectTellsOfTheBotsOwnCommands(t *testing.T) {
 		want     bool
 	}{{[]string{"/help", "/settings"}, true}, {nil, false}} {
 		var out strings.Builder
-		if ok, err := InspectFiles(t.Context(), &out, []string{path}, InspectOptions{JSON: true, Reserved: c.reserved}); err != nil || !ok || strings.Contains(out.String(), "command-reserved") != c.want {
+		if ok, err := Workflows(t.Context(), &out, []string{path}, Options{JSON: true, Reserved: c.reserved}); err != nil || !ok || strings.Contains(out.String(), "command-reserved") != c.want {
 			t.Errorf("%v: %v, %v\n%s", c.reserved, ok, err, out.String())
 		}
 	}
@@ -104,7 +104,7 @@ func TestInspectTellsOfTheBotsOwnCommands(t *testing.T) {
 
 func TestInspectText(t *testing.T) {
 	t.Parallel()
-	r := inspect("cat.json", []byte(sampling("Draws a cat.").String()), InspectOptions{ObjectInfo: graphtest.Mini(t)})
+	r := report("cat.json", []byte(graphtest.Sampling("Draws a cat.").String()), Options{ObjectInfo: graphtest.Mini(t)})
 	text := r.Text(80)
 	for _, want := range []string{"cat.json\n", "/cat", "Draws a cat.", "prompt", "text-to-image", "advanced", "outputs"} {
 		if !strings.Contains(text, want) {
@@ -116,26 +116,26 @@ func TestInspectText(t *testing.T) {
 			t.Errorf("a long line: %s", line)
 		}
 	}
-	if bad := inspect("x.json", []byte(`[]`), InspectOptions{}); !strings.Contains(bad.Text(0), "error: not a ComfyUI workflow") {
+	if bad := report("x.json", []byte(`[]`), Options{}); !strings.Contains(bad.Text(0), "error: not a ComfyUI workflow") {
 		t.Error(bad.Text(0))
 	}
 }
 
-func TestConvertFile(t *testing.T) {
+func TestConvert(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if _, err := ConvertFile(context.Background(), &out, writeFile(t, dir, "a.json", sampling().String()), graphtest.Mini(t)); err != nil {
+	if _, err := Convert(context.Background(), &out, writeFile(t, dir, "a.json", graphtest.Sampling().String()), graphtest.Mini(t)); err != nil {
 		t.Fatal(err)
 	}
 	var p graph.Prompt
 	if err := json.Unmarshal(out.Bytes(), &p); err != nil || len(p) != 7 {
 		t.Errorf("%d nodes, %v", len(p), err)
 	}
-	if _, err := ConvertFile(context.Background(), &out, writeFile(t, dir, "b.json", `{}`), nil); err == nil || !strings.Contains(err.Error(), "b.json") {
+	if _, err := Convert(context.Background(), &out, writeFile(t, dir, "b.json", `{}`), nil); err == nil || !strings.Contains(err.Error(), "b.json") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := ConvertFile(context.Background(), &out, dir, nil); err == nil || !strings.Contains(err.Error(), "folder") {
+	if _, err := Convert(context.Background(), &out, dir, nil); err == nil || !strings.Contains(err.Error(), "folder") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestInspectCorpus(t *testing.T) {
 	for name, data := range graphtest.Files(t) {
 		t.Run("A51 A57 "+name, func(t *testing.T) {
 			t.Parallel()
-			r := inspect(name, data, InspectOptions{ObjectInfo: info})
+			r := report(name, data, Options{ObjectInfo: info})
 			want := expected.Workflows[name]
 			if r.Error != "" || *r.Nodes != want.Nodes || *r.ActiveNodes != want.ActiveNodes || *r.ExecutableNodes != want.ExecutableNodes || *r.Links != want.Links || len(r.Notes) != len(want.Notes) {
 				t.Errorf("%+v", r)
@@ -179,4 +179,30 @@ func mustTool(t *testing.T, line []byte) []byte {
 		t.Fatal(err)
 	}
 	return r.Tool
+}
+
+func TestReportsHideSecrets(t *testing.T) {
+	t.Parallel()
+	const key = "sk-abcdefghijklmnopqrstuvwxyz012345"
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "images", "IMAGE")
+	b.Node("1", "Paid", `["draw with `+key+`", "`+key+`"]`, "").Node("2", "SaveImage", `["x"]`, "").Node("3", graph.DeployPrefix+"Text", `["what", "`+key+`"]`, "").Node("4", "Note", `["use `+key+`"]`, "")
+	r := report("x.json", []byte(b.String()), Options{ObjectInfo: graphtest.Mini(t)})
+	line, err := r.line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"line": string(line), "text": r.Text(0)} {
+		if strings.Contains(text, key) {
+			t.Errorf("the %s holds the key: %s", what, text)
+		}
+	}
+}
+
+func TestCommandClashes(t *testing.T) {
+	t.Parallel()
+	clashes := commandClashes(map[string]registry.Tool{"b.json": {ToolID: "b", CommandName: "/cat"}, "a.json": {ToolID: "a", CommandName: "/cat"}, "c.json": {ToolID: "c", CommandName: "/dog"}})
+	if len(clashes) != 1 || len(clashes["b.json"]) != 1 || clashes["b.json"][0].Code != "command-clash" || !strings.Contains(clashes["b.json"][0].Message, "a.json") {
+		t.Errorf("%v", clashes)
+	}
 }
