@@ -52,7 +52,7 @@ func TestSchemaInputs(t *testing.T) {
 			{"limit", json.Number("51"), "50"},
 			{"limit", json.Number("1.5"), "whole"},
 			{"sort", "best", "new"},
-			{"tags", []any{"red", "green"}, "/1"},
+			{"tags", []any{"red", "green"}, "green"},
 			{"tags", []any{"red", "blue"}, ""},
 			{"code", "abc", "pattern"},
 			{"exact", true, ""},
@@ -85,6 +85,78 @@ func TestSchemaInputs(t *testing.T) {
 			t.Errorf("an unknown member: %v", err)
 		}
 	})
+}
+
+// TestSchemasOfOthers reads schemas as the libraries of others write them.
+func TestSchemasOfOthers(t *testing.T) {
+	t.Parallel()
+	inputs, err := registry.SchemaInputs(json.RawMessage(`{"allOf":[{"$ref":"#/$defs/Base"},{"type":"object","properties":{
+		"limit":{"anyOf":[{"type":"integer","exclusiveMinimum":0,"maximum":50},{"type":"null"}],"default":null,"title":"Limit"},
+		"mode":{"allOf":[{"$ref":"#/$defs/Mode"}],"default":"fast"},
+		"note":{"type":["string","null"],"maxLength":2000},
+		"ids":{"type":"array","items":{"type":"string","minLength":2},"minItems":1,"maxItems":3},
+		"sizes":{"type":"array","items":{"type":"number"},"uniqueItems":false},
+		"colours":{"type":"array","items":{"oneOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"}]}},
+		"same":{"$ref":"#/allOf/1/properties/where"},
+		"where":{"type":"object","properties":{"in":{"type":"string"}}},
+		"kind":{"const":"user"},
+		"free":{}}}],
+		"$defs":{"Base":{"type":"object","properties":{"query":{"type":"string","minLength":1,"x-order":0}},"required":["query"]},"Mode":{"type":"string","enum":["fast","slow"]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Tool(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: inputs}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, kind string
+		bare       bool // whether the input says it all by itself
+		typed      string
+		want       string // as JSON; empty: it is refused
+	}{
+		{"query", "string", true, "lakes", `"lakes"`},
+		{"limit", "number", true, "50", `50`},
+		{"limit", "number", true, "0", ""},
+		{"mode", "string", true, "Slow", `"slow"`},
+		{"note", "string", false, "soon", `"soon"`},
+		{"ids", "string", false, "ab\ncd", `["ab","cd"]`},
+		{"ids", "string", false, "a", ""},
+		{"ids", "string", false, "aa\nbb\ncc\ndd", ""},
+		{"sizes", "number", true, "1, 2.5", `[1,2.5]`},
+		{"sizes", "number", true, "[3]", `[3]`},
+		{"colours", "string", true, "Red", `["#f00"]`},
+		{"same", "string", false, `{"in":"Bern"}`, `{"in":"Bern"}`},
+		{"same", "string", false, `{"in":5}`, ""},
+		{"kind", "string", true, "user", `"user"`},
+		{"free", "string", false, "as it is", `"as it is"`},
+	} {
+		f, there := inputs.Get(c.name)
+		if !there || string(f.Type) != c.kind || (len(f.Schema) == 0) != c.bare {
+			t.Errorf("%s is %+v", c.name, f)
+		}
+		value, refused := registry.ParseText(f, c.typed)
+		raw, err := json.Marshal(value)
+		if (refused == nil) != (c.want != "") || refused == nil && (err != nil || string(raw) != c.want) {
+			t.Errorf("%s, typed %q: %s, %v, want %s", c.name, c.typed, raw, refused, c.want)
+		}
+	}
+	if f, _ := inputs.Get("note"); !f.IsText() || !f.Multiline || !f.TakesNull() {
+		t.Errorf("a text that may be null is %+v", f)
+	}
+	whole, err := inputs.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := registry.ParseSchema(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Check(map[string]any{"query": "x", "ids": []any{"ab"}, "note": nil}); err != nil {
+		t.Errorf("what is told of them: %v\n%s", err, whole)
+	}
+	if err := schema.Check(map[string]any{"query": "x", "ids": []any{"ab", "cd", "ef", "gh"}}); err == nil {
+		t.Error("a list that is too long fits what is told of it")
+	}
 }
 
 func TestCanonicalJSON(t *testing.T) {

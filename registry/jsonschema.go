@@ -61,6 +61,10 @@ func (o orderedObject) MarshalJSON() ([]byte, error) {
 
 func (f InputField) jsonSchema(media string) (orderedObject, error) {
 	about := orderedObject{{"title", orNil(f.DisplayName)}, {"description", orNil(f.describe())}, {"default", f.Default}}
+	if f.SchemaOfList() {
+		list, err := f.nestedSchema()
+		return append(list, about...), err
+	}
 	value, err := f.valueSchema(media)
 	if err != nil {
 		return nil, err
@@ -77,11 +81,7 @@ func (f InputField) jsonSchema(media string) (orderedObject, error) {
 
 func (f InputField) valueSchema(media string) (orderedObject, error) {
 	if len(f.Schema) > 0 {
-		nested, err := ordered.Parse(f.Schema)
-		if err != nil {
-			return nil, err
-		}
-		return orderedObject{{"allOf", []any{json.RawMessage(ordered.Compact(nested))}}}, nil
+		return f.nestedSchema()
 	}
 	switch {
 	case f.Type.IsMedia():
@@ -98,6 +98,14 @@ func (f InputField) valueSchema(media string) (orderedObject, error) {
 		return f.numberSchema(), nil
 	}
 	return orderedObject{{"type", f.jsonType()}}, nil
+}
+
+func (f InputField) nestedSchema() (orderedObject, error) {
+	nested, err := ordered.Parse(f.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return orderedObject{{"allOf", []any{json.RawMessage(ordered.Compact(nested))}}}, nil
 }
 
 func (f InputField) jsonType() string {

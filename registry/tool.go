@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/said"
@@ -127,7 +128,7 @@ type InputField struct {
 	Role        InputRole       `json:"role,omitempty"`     // what it means, where its name does not tell
 	Mask        MaskKind        `json:"mask,omitempty"`     // of pictures that mark an area; empty: see MarksBy
 	Order       int             `json:"order,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of nested values
+	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of a value, see SchemaOfList; where there is one, it alone judges
 	Words       *ChoiceWords    `json:"words,omitempty"`
 }
 
@@ -161,6 +162,40 @@ func (f InputField) TakesNull() bool {
 	}
 	schema, err := compileSchema(f.Schema)
 	return err == nil && schema.Validate(nil) == nil
+}
+
+// SchemaOfList reports whether the schema of an input that takes several values is that of the list: its type is array. Any other
+// is the schema of each value.
+func (f InputField) SchemaOfList() bool { return f.Multiple && f.schemaType() == "array" }
+
+// IsText reports whether the input takes a text that people write as it is: any, or any of a form.
+func (f InputField) IsText() bool {
+	return f.Type == TypeString && len(f.Choices) == 0 && (len(f.Schema) == 0 || f.schemaType() == "string")
+}
+
+// schemaType is the type that the schema names, beside null; "" for none or several.
+func (f InputField) schemaType() string {
+	type named struct{ Type any }
+	var s struct {
+		named
+		AnyOf []named
+	}
+	if len(f.Schema) == 0 || json.Unmarshal(f.Schema, &s) != nil {
+		return ""
+	}
+	kinds, several := s.Type.([]any)
+	if !several {
+		kinds = []any{s.Type}
+	}
+	for _, one := range s.AnyOf {
+		kinds = append(kinds, one.Type)
+	}
+	kinds = slices.DeleteFunc(kinds, func(k any) bool { return k == nil || k == "null" })
+	if len(kinds) != 1 {
+		return ""
+	}
+	kind, _ := kinds[0].(string)
+	return kind
 }
 
 // Label is what people see: DisplayName or, where there is none, words made of Name.

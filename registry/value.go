@@ -58,10 +58,15 @@ func CheckValue(f InputField, v any) (any, *Error) {
 }
 
 // ParseText is CheckValue for what a person typed. Where the input takes several values they stand
-// on lines of their own, or, unless they are texts, between commas or blanks.
+// on lines of their own, or, unless they are texts, between commas or blanks, or in a JSON list.
 func ParseText(f InputField, text string) (any, *Error) {
 	if !f.Multiple {
 		return CheckValue(f, text)
+	}
+	if list, err := ordered.ParseText(text); err == nil {
+		if values, isList := ordered.Plain(list).([]any); isList {
+			return CheckValue(f, values)
+		}
 	}
 	split := strings.Split(text, "\n")
 	if f.Type != TypeString {
@@ -89,15 +94,22 @@ func checkList(f InputField, list []any) (any, *Error) {
 	if len(list) > MaxListLength {
 		return nil, invalid(f, "takes at most %d values, got %d", MaxListLength, len(list))
 	}
+	of := f
+	if f.SchemaOfList() {
+		of.Schema = nil
+	}
 	checked := make([]any, len(list))
 	for i, one := range list {
-		value, err := checkOne(f, one)
+		value, err := checkOne(of, one)
 		if err != nil {
 			return nil, err
 		}
 		checked[i] = value
 	}
-	return checked, nil
+	if len(of.Schema) == len(f.Schema) {
+		return checked, nil
+	}
+	return checkSchema(f, checked)
 }
 
 func checkOne(f InputField, v any) (any, *Error) {
@@ -441,6 +453,9 @@ func checkSchema(f InputField, v any) (any, *Error) {
 		}
 	}
 	if err := schema.Validate(v); err != nil {
+		if len(f.Choices) > 0 && !f.Multiple {
+			return checkChoice(f, v)
+		}
 		return nil, invalid(f, "%s", schemaFailure(err))
 	}
 	return v, nil

@@ -181,7 +181,7 @@ func (s *server) question(params *sdk.ElicitParams) (registry.Question, error) {
 	if len(raw) > maxForm {
 		return q, fmt.Errorf("its form has %d bytes, at most %d are taken", len(raw), maxForm)
 	}
-	if q.Fields, err = questionFields(json.RawMessage(s.secretless(string(raw)))); err != nil {
+	if q.Fields, err = registry.SchemaInputs(json.RawMessage(s.secretless(string(raw)))); err != nil {
 		return q, fmt.Errorf("its form: %w", err)
 	}
 	slices.SortStableFunc(q.Fields, func(a, b registry.InputField) int { // the order they had is lost on the way

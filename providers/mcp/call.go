@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"path"
 	"reflect"
 	"strings"
 	"time"
@@ -44,7 +45,11 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 			return registry.Result{}, registry.SayText(registry.CodeProvider, problem)
 		}
 		if err == nil && answer.IsError {
-			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", cut(s.hide(textOf(answer))))
+			why := textOf(answer)
+			if strings.TrimSpace(why) == "" && answer.StructuredContent != nil {
+				why = dataText(answer)
+			}
+			return registry.Result{}, registry.Errorf(registry.CodeProvider, "%s", cut(s.hide(cmp.Or(strings.TrimSpace(why), name+" failed and says no more"))))
 		}
 		if err == nil {
 			return registry.Result{Outputs: p.outputs(limited, session.ClientSession, c.Tool, answer), Usage: registry.Usage{RunTime: time.Since(began)}}, nil
@@ -61,10 +66,14 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 }
 
 func argumentsOf(c registry.Call) map[string]any {
-	if c.Inputs == nil {
-		return map[string]any{}
+	inputs := c.Inputs
+	if inputs == nil {
+		inputs = map[string]any{}
 	}
-	return c.Inputs
+	if wrapped, _ := c.Tool.Metadata[wrappedKey].(string); wrapped != "" {
+		return map[string]any{wrapped: inputs}
+	}
+	return inputs
 }
 
 // mayRepeat reports whether a tool does no harm when it is called twice.
@@ -130,7 +139,7 @@ func (p *Provider) outputs(ctx context.Context, session *sdk.ClientSession, tool
 			switch {
 			case declared && answer.StructuredContent == nil: // it breaks its word; people have its texts all the same
 				one.Name = data.Name
-			case declared && says(c.Text, answer.StructuredContent):
+			case declared && (says(c.Text, answer.StructuredContent) || says(c.Text, sole(answer.StructuredContent))):
 				continue
 			}
 			outputs = append(outputs, one)
@@ -145,9 +154,23 @@ func (p *Provider) outputs(ctx context.Context, session *sdk.ClientSession, tool
 		}
 	}
 	if len(outputs) == 0 && answer.StructuredContent != nil {
-		outputs = append(outputs, text(dataText(answer)))
+		words, isText := sole(answer.StructuredContent).(string)
+		if !isText {
+			words = dataText(answer)
+		}
+		outputs = append(outputs, text(words))
 	}
 	return outputs
+}
+
+// sole is the only member of an object, in which libraries for servers wrap what is no object; nil where there is no such.
+func sole(content any) any {
+	if object, isObject := content.(map[string]any); isObject && len(object) == 1 {
+		for _, value := range object {
+			return value
+		}
+	}
+	return nil
 }
 
 // dataText is the structured content as JSON: as the server wrote it into a text, whose numbers are whole, or as it came.
@@ -167,7 +190,7 @@ func dataText(answer *sdk.CallToolResult) string {
 // says reports whether a text is the JSON of a value.
 func says(text string, value any) bool {
 	var read any
-	return json.Unmarshal([]byte(text), &read) == nil && reflect.DeepEqual(read, value)
+	return value != nil && json.Unmarshal([]byte(text), &read) == nil && reflect.DeepEqual(read, value)
 }
 
 // linked is what a link leads to: a file on the web, or what the server itself has under an address that only it knows. Where
@@ -206,7 +229,11 @@ func embedded(r *sdk.ResourceContents) registry.Output {
 		}
 		return text(r.Text)
 	}
-	return file(kindOf(r.MIMEType), r.MIMEType, r.Blob)
+	one := file(kindOf(r.MIMEType), r.MIMEType, r.Blob)
+	if u, err := url.Parse(r.URI); err == nil && path.Base(u.Path) != "/" && path.Base(u.Path) != "." {
+		one.Info.Name = path.Base(u.Path)
+	}
+	return one
 }
 
 // kindOf is the kind of output that a media type is.

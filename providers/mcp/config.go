@@ -28,7 +28,7 @@ const (
 
 // serverConfig is one server of the file: a program or an address.
 type serverConfig struct {
-	Type    string            `json:"type,omitempty"` // stdio or http; what else the entry says decides
+	Type    string            `json:"type,omitempty"` // sse: the address speaks the transport of 2024; anything else: what else the entry says decides
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`

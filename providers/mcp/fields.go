@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -9,73 +10,46 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// questionFields draws fields from the JSON Schema of a flat object, in the order of its properties. Beside what registry.SchemaInputs
-// reads it knows choices with titles (oneOf, enumNames) and lists of choices.
-func questionFields(raw json.RawMessage) ([]registry.InputField, error) {
-	fields, err := registry.SchemaInputs(raw)
+// inputsOf draws a tool's inputs from their schema. Where all that it takes is one object with named members, they are the inputs, and
+// wrapped is its name. What a server says that can't be, such as a default that its own schema refuses, is left out.
+func inputsOf(schema json.RawMessage) (inputs registry.InputSchema, wrapped string, err error) {
+	if text := string(bytes.TrimSpace(schema)); text == "" || text == "null" || text == "{}" {
+		return registry.InputSchema{}, "", nil
+	}
+	inputs, err = registry.SchemaInputs(schema)
 	if err != nil {
-		return nil, err
+		return registry.InputSchema{}, "", err
 	}
-	for i := range fields {
-		if len(fields[i].Schema) > 0 {
-			titledChoices(&fields[i])
+	if len(inputs) == 1 && inputs[0].Required && len(inputs[0].Schema) > 0 && !inputs[0].Multiple {
+		if inner, err := registry.SchemaInputs(inputs[0].Schema); err == nil && len(inner) > 0 {
+			inputs, wrapped = inner, inputs[0].Name
 		}
 	}
-	return fields, nil
-}
-
-// titled is a property that offers choices.
-type titled struct {
-	Type      string   `json:"type"`
-	Enum      []string `json:"enum"`
-	EnumNames []string `json:"enumNames"`
-	OneOf     []option `json:"oneOf"`
-	AnyOf     []option `json:"anyOf"`
-	Items     *titled  `json:"items"`
-	MinItems  *int     `json:"minItems"`
-	MaxItems  *int     `json:"maxItems"`
-}
-
-type option struct {
-	Const *string `json:"const"`
-	Title string  `json:"title"`
-}
-
-// titledChoices makes choices of a property that offers some, in whichever form; any other keeps its schema.
-func titledChoices(f *registry.InputField) {
-	var p titled
-	if json.Unmarshal(f.Schema, &p) != nil {
-		return
-	}
-	choices := p.choices()
-	if p.Type == "array" && p.Items != nil {
-		choices = p.Items.choices()
-	}
-	if len(choices) == 0 {
-		return
-	}
-	f.Choices, f.Multiple = choices, p.Type == "array"
-	if p.MinItems == nil && p.MaxItems == nil {
-		f.Schema = nil
-	}
-}
-
-func (p titled) choices() []registry.Choice {
-	var choices []registry.Choice
-	for i, value := range p.Enum {
-		c := registry.Choice{Value: value}
-		if len(p.EnumNames) == len(p.Enum) {
-			c.Label = p.EnumNames[i]
+	for i := range inputs {
+		f := &inputs[i]
+		if len(f.Schema) > 0 {
+			if _, err := registry.ParseSchema(f.Schema); err != nil {
+				f.Schema, f.Multiple = json.RawMessage(`{}`), false // the server judges
+			}
 		}
-		choices = append(choices, c)
-	}
-	for _, o := range slices.Concat(p.OneOf, p.AnyOf) {
-		if o.Const == nil {
-			return nil // says more than a choice can
+		if f.Default != nil {
+			optional := *f
+			optional.Required = false
+			fitting, bad := registry.CheckValue(optional, f.Default)
+			if f.Default = fitting; bad != nil {
+				f.Default = nil
+			}
 		}
-		choices = append(choices, registry.Choice{Value: *o.Const, Label: cmp.Or(o.Title, *o.Const)})
 	}
-	return choices
+	slices.SortStableFunc(inputs, func(a, b registry.InputField) int { return cmp.Compare(btoi(b.Required), btoi(a.Required)) })
+	return inputs, wrapped, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func cut(text string) string { return shorter(text, maxMessage) }

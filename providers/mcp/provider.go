@@ -11,10 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -81,7 +83,7 @@ type server struct {
 	session *connection     // nil: not connected
 	good    []registry.Tool // of the last list that came
 
-	tasks tasks
+	listing listing
 }
 
 // connection is a session, and what is asked in it.
@@ -202,9 +204,9 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 		if len(tools) == maxTools {
 			return nil, fmt.Errorf("it has more than %d tools; name those you want under tools", maxTools)
 		}
-		one, err := define(s.name, s.cfg, tool)
+		one, err := define(s.name, s.cfg, tool, s.listing.of(tool.Name).InputSchema)
 		switch {
-		case s.tasks.needs(tool.Name): // execution.taskSupport is required
+		case s.listing.of(tool.Name).Execution.TaskSupport == "required":
 			one.Status = registry.SayStatus(registry.StateUnavailable, said.ServiceTaskOnly.With())
 		case err != nil:
 			p.cfg.Logger.WarnContext(ctx, "a tool of an MCP server can't be used", "server", s.name, "tool", tool.Name, "error", err)
@@ -254,15 +256,18 @@ func (s *server) drop(session *connection) {
 func (s *server) transport() sdk.Transport {
 	if s.cfg.URL != "" {
 		client := &http.Client{
-			Transport: withHeaders{s.cfg.Headers, &s.tasks, http.DefaultTransport},
+			Transport: withHeaders{s.cfg.Headers, &s.listing, http.DefaultTransport},
 			// Headers sent to one host must not follow a redirect to another.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		if s.cfg.Type == "sse" {
+			return watched{&sdk.SSEClientTransport{Endpoint: s.cfg.URL, HTTPClient: client}, &s.listing}
 		}
 		return &sdk.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: client, MaxRetries: -1}
 	}
 	program := exec.Command(s.cfg.Command, s.cfg.Args...)
 	program.Env = environment(s.cfg.Env)
-	return watched{&sdk.CommandTransport{Command: program, TerminateDuration: endLimit}, &s.tasks}
+	return watched{&sdk.CommandTransport{Command: program, TerminateDuration: endLimit}, &s.listing}
 }
 
 // inherited are the variables that programs need to run at all. All others, with our secrets, stay with us.
@@ -284,7 +289,7 @@ func environment(own map[string]string) []string {
 // withHeaders sends headers with each request.
 type withHeaders struct {
 	headers map[string]string
-	tasks   *tasks
+	listing *listing
 	next    http.RoundTripper
 }
 
@@ -296,7 +301,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := t.next.RoundTrip(r)
 	if err == nil && lists(r) {
-		answer.Body = &watchedBody{ReadCloser: answer.Body, tasks: t.tasks}
+		answer.Body = &watchedBody{ReadCloser: answer.Body, listing: t.listing}
 	}
 	return answer, err
 }
@@ -315,28 +320,25 @@ func (s *server) secretless(text string) string {
 	return text
 }
 
-// define makes a tool of a server's; where there is an error it has no inputs. Whether it is sound is for the registry to say, which
-// tells operators of those that it refuses.
-func define(name string, cfg serverConfig, t *sdk.Tool) (registry.Tool, error) {
-	var inputs registry.InputSchema
-	raw, err := json.Marshal(t.InputSchema)
-	if err == nil {
-		inputs, err = registry.SchemaInputs(raw)
+// define makes a tool of a server's; where there is an error it has no inputs. schema is that of its inputs as the server wrote it.
+// Whether it is sound is for the registry to say, which tells operators of those that it refuses.
+func define(name string, cfg serverConfig, t *sdk.Tool, schema json.RawMessage) (registry.Tool, error) {
+	if len(schema) == 0 { // nobody saw it pass; its order is lost then
+		schema, _ = json.Marshal(t.InputSchema)
 	}
-	if err != nil {
-		inputs = registry.InputSchema{}
-	}
-	slices.SortStableFunc(inputs, func(a, b registry.InputField) int { // the order they had is lost on the way
-		return cmp.Compare(btoi(b.Required), btoi(a.Required))
-	})
+	inputs, wrapped, err := inputsOf(schema)
 	tool := registry.Tool{
-		ToolID: name + "." + t.Name, Service: Service, DisplayName: cmp.Or(t.Title, titleOf(t), t.Name), Description: t.Description, CommandName: commandOf(name + "_" + t.Name),
+		ToolID: name + "." + wordOf(t.Name), Service: Service, DisplayName: shorter(cmp.Or(strings.TrimSpace(t.Title), titleOf(t), t.Name), maxLabel),
+		Description: t.Description, CommandName: commandOf(name, t.Name),
 		InputSchema: inputs,
 		Execution:   registry.Execution{Capability: registry.CapabilityWrite},
 		Listing:     registry.Listing{Category: name},
 		Metadata:    map[string]any{serverKey: name, toolKey: t.Name},
 	}
-	if shape, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil {
+	if wrapped != "" {
+		tool.Metadata[wrappedKey] = wrapped
+	}
+	if shape, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && !oneText(shape) {
 		if _, err := registry.ParseSchema(shape); err == nil { // one that can't be read says nothing about the answers
 			tool.OutputSchema = registry.OutputSchema{{Name: resultName, Type: "text", Schema: shape}}
 		}
@@ -360,22 +362,41 @@ func titleOf(t *sdk.Tool) string {
 	return t.Annotations.Title
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+// oneText reports whether all that an answer has is one text, as libraries for servers wrap it: {"result": "..."}. People and programs
+// are better off with the text.
+func oneText(shape []byte) bool {
+	fields, err := registry.SchemaInputs(shape)
+	return err == nil && len(fields) == 1 && fields[0].IsText() && !fields[0].Multiple
 }
 
-// commandOf makes a chat command of a name.
-func commandOf(name string) string {
-	word := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
-			return r
+// wordOf makes one printable word of a name.
+func wordOf(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return '_'
 		}
-		return '_'
-	}, strings.ToLower(name))
-	return "/" + word[:min(len(word), 32)]
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+}
+
+// maxCommand is how many letters a command has at most.
+const maxCommand = 32
+
+// commandOf makes a chat command of the names of a server and its tool: /notes_add. Where that is too long, or says the server's name
+// twice, the tool's name has to do.
+func commandOf(server, tool string) string {
+	server, tool = lettersOf(server), lettersOf(tool)
+	word := strings.Trim(server+"_"+tool, "_")
+	if tool != "" && (len(word) > maxCommand || strings.HasPrefix(tool, server+"_")) {
+		word = tool
+	}
+	return "/" + strings.TrimRight(word[:min(len(word), maxCommand)], "_")
+}
+
+var notLetters = regexp.MustCompile(`[^a-z0-9]+`)
+
+func lettersOf(name string) string {
+	return strings.Trim(notLetters.ReplaceAllString(strings.ToLower(name), "_"), "_")
 }
 
 // resultName is the output that has the data of a tool with an outputSchema.
@@ -385,6 +406,8 @@ const resultName = "result"
 const (
 	serverKey = "server"
 	toolKey   = "tool"
+	// wrappedKey is the only argument of the server's tool, an object, where the inputs are its members.
+	wrappedKey = "wrapped"
 )
 
 // serverOf finds the server of a tool, as long as it is there.

@@ -252,6 +252,9 @@ func (v *validator) numbers(f registry.InputField, at string) {
 func (v *validator) choices(f registry.InputField, at string) {
 	bare := f
 	bare.Choices, bare.Required, bare.Multiple, bare.Default, bare.Step = nil, false, false, nil, ""
+	if f.SchemaOfList() {
+		bare.Schema = nil
+	}
 	for i, c := range f.Choices {
 		here := at + ".choices[" + strconv.Itoa(i) + "]"
 		if c.Value == nil {

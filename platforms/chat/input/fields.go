@@ -81,7 +81,7 @@ func within(slips int, a, b []rune) bool {
 func TextInput(schema registry.InputSchema) (registry.InputField, bool) {
 	best, rank := registry.InputField{}, 0
 	for _, f := range schema.Ordered() {
-		if f.Type != registry.TypeString || len(f.Choices) > 0 || len(f.Schema) > 0 {
+		if !f.IsText() {
 			continue
 		}
 		r := 1

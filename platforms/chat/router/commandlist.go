@@ -172,7 +172,7 @@ func optionOrder(schema registry.InputSchema) registry.InputSchema {
 func completed(inputs registry.InputSchema) []string {
 	var names []string
 	for _, f := range inputs {
-		if len(f.Choices) > maxChoicesTyped || f.Type == registry.TypeString && len(f.Choices) == 0 && len(f.Schema) == 0 {
+		if len(f.Choices) > maxChoicesTyped || f.IsText() {
 			names = append(names, f.Name)
 		}
 	}

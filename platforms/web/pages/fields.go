@@ -81,7 +81,7 @@ func control(f registry.InputField) string {
 		return "slider"
 	case f.Type == registry.TypeNumber:
 		return "number"
-	case f.Multiline || f.Multiple || len(f.Schema) > 0:
+	case f.Multiline || f.Multiple || !f.IsText():
 		return "area"
 	}
 	return "text"

@@ -98,7 +98,7 @@ func (s *forms) prompts(ctx context.Context, a users.Account) ([]string, error) 
 // promptOf names the input in which people say what they want: the first for any text. "" where there is none.
 func promptOf(in registry.InputSchema) string {
 	for _, f := range in.Ordered() {
-		if f.Type == registry.TypeString && len(f.Choices) == 0 && !f.Advanced && !f.Multiple && len(f.Schema) == 0 {
+		if f.IsText() && !f.Advanced && !f.Multiple {
 			return f.Name
 		}
 	}

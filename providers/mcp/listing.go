@@ -12,46 +12,50 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// tasks knows which tools of a server run as tasks only (execution.taskSupport). The library's Tool has no such member, so it
-// is read off the answers as they come in.
-type tasks struct {
-	mu   sync.Mutex
-	only map[string]bool
+// listing knows of a server's tools what the library's Tool does not: which run as tasks only (execution.taskSupport), and in which
+// order their inputs stand. It is read off the answers as they come in.
+type listing struct {
+	mu    sync.Mutex
+	tools map[string]listed
 }
 
-func (t *tasks) needs(tool string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.only[tool]
+// listed is what a tools/list says of a tool.
+type listed struct {
+	Name        string          `json:"name"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Execution   struct {
+		TaskSupport string `json:"taskSupport"`
+	} `json:"execution"`
+}
+
+func (l *listing) of(tool string) listed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tools[tool]
 }
 
 // note reads the result of a tools/list; of anything else it finds no tools.
-func (t *tasks) note(result []byte) {
+func (l *listing) note(result []byte) {
 	var list struct {
-		Tools []struct {
-			Name      string `json:"name"`
-			Execution struct {
-				TaskSupport string `json:"taskSupport"`
-			} `json:"execution"`
-		} `json:"tools"`
+		Tools []listed `json:"tools"`
 	}
 	if !bytes.Contains(result, []byte(`"tools"`)) || json.Unmarshal(result, &list) != nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.only == nil {
-		t.only = map[string]bool{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tools == nil {
+		l.tools = map[string]listed{}
 	}
 	for _, tool := range list.Tools {
-		t.only[tool.Name] = tool.Execution.TaskSupport == "required"
+		l.tools[tool.Name] = tool
 	}
 }
 
-// watched is a transport whose answers tasks sees.
+// watched is a transport whose answers a listing sees.
 type watched struct {
 	sdk.Transport
-	tasks *tasks
+	listing *listing
 }
 
 // Connect connects.
@@ -60,19 +64,19 @@ func (w watched) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watchedConnection{c, w.tasks}, nil
+	return watchedConnection{c, w.listing}, nil
 }
 
 type watchedConnection struct {
 	sdk.Connection
-	tasks *tasks
+	listing *listing
 }
 
 // Read reads a message.
 func (c watchedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := c.Connection.Read(ctx)
 	if answer, ok := message.(*jsonrpc.Response); ok {
-		c.tasks.note(answer.Result)
+		c.listing.note(answer.Result)
 	}
 	return message, err
 }
@@ -81,8 +85,8 @@ func (c watchedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 // be wrapped there as it has members that are not exported.
 type watchedBody struct {
 	io.ReadCloser
-	tasks *tasks
-	line  []byte
+	listing *listing
+	line    []byte
 }
 
 // Read reads on.
@@ -111,7 +115,7 @@ func (b *watchedBody) message(raw []byte) {
 		Result json.RawMessage `json:"result"`
 	}
 	if json.Unmarshal(raw, &m) == nil {
-		b.tasks.note(m.Result)
+		b.listing.note(m.Result)
 	}
 }
 
