@@ -25,6 +25,8 @@ type SearchOptions struct {
 	Language string
 	// Near is how near tools are to the request by what vectors know of their meaning, from 0 to 1 by id; nil: there are none. See Nearness.
 	Near map[string]float64
+	// People tells that somebody looks for a tool to use: small steps, which no menu shows, come after all others.
+	People bool
 }
 
 // Nearness tells SearchOptions.Near of a request; nil: there are no vectors.
@@ -66,7 +68,15 @@ func (s *Snapshot) Search(query string, o SearchOptions) []Match {
 	q := s.index().query(query, o)
 	places := q.found()
 	places = slices.DeleteFunc(places, func(i int32) bool { return !o.allows(&s.tools[i]) })
-	slices.SortFunc(places, func(a, b int32) int { return cmp.Or(cmp.Compare(q.scores[b], q.scores[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(places, func(a, b int32) int {
+		if o.People && s.tools[a].InMenus() != s.tools[b].InMenus() {
+			if s.tools[a].InMenus() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(q.scores[b], q.scores[a]), cmp.Compare(a, b))
+	})
 	matches := make([]Match, 0, o.Limit)
 	for _, i := range places[:min(len(places), o.Limit)] {
 		matches = append(matches, Match{&s.tools[i], q.scores[i], q.why(i)})

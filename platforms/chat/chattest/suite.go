@@ -1227,6 +1227,13 @@ func runSearch(s *scene) {
 	m := s.labelled("Painter", "/painter")
 	s.press(m, "Painter")
 	s.AwaitText(s.room, "Painter", "needs", "prompt")
+	step := tool("describePaint", "Describe a paint", registry.InputField{Name: "of", Type: registry.TypeString, Required: true})
+	step.CommandName, step.Description, step.Metadata = "", "Describes a paint.", map[string]any{"menu": false}
+	s.with(step)
+	s.say("/run describe paint")
+	if m := s.labelled("Describe a paint"); m.Buttons[0][0] != "Painter" {
+		s.t.Errorf("a small step comes before what makes pictures: %v", m.Buttons)
+	}
 	s.say("/run painter a green door")
 	s.input(s.Call(0), "prompt", "a green door")
 }

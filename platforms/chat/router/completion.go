@@ -59,7 +59,7 @@ func completeTool(t *turn.Turn, typed string, recent []string, n int) []chat.Cho
 		}
 	}
 	if typed != "" {
-		for _, m := range t.Tools.Search(typed, catalog.SearchOptions{Audience: t.Audience(), Limit: n}) { // by words alone: it is asked at each letter
+		for _, m := range t.Tools.Search(typed, catalog.SearchOptions{People: true, Audience: t.Audience(), Limit: n}) { // by words alone: it is asked at each letter
 			chosen.Add(input.ToolChoice(m.Tool))
 		}
 	}

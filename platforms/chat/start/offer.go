@@ -219,7 +219,7 @@ func mostLikely(ctx context.Context, t *turn.Turn, tools []*registry.Tool) (*reg
 func fitting(ctx context.Context, t *turn.Turn, words string, has []registry.InputType) []*registry.Tool {
 	offered := t.Offered()
 	var found []*registry.Tool
-	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Language: t.Language(), Has: has, Near: t.Services.Near.Of(ctx, words)}) {
+	for _, m := range t.Tools.Search(words, catalog.SearchOptions{People: true, Audience: t.Audience(), Language: t.Language(), Has: has, Near: t.Services.Near.Of(ctx, words)}) {
 		if slices.Contains(offered, m.Tool) {
 			found = append(found, m.Tool)
 		}

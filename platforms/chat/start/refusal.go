@@ -44,7 +44,7 @@ func insteadOf(t *turn.Turn, tool *registry.Tool) chat.Text {
 	}
 	var similar []string
 	words := strings.Join(append([]string{tool.DisplayName, tool.Category}, tool.IntentTags...), " ")
-	for _, one := range t.Tools.Candidates(words, tool.IntentTags, catalog.SearchOptions{Audience: t.Audience(), Limit: 3}) {
+	for _, one := range t.Tools.Candidates(words, tool.IntentTags, catalog.SearchOptions{People: true, Audience: t.Audience(), Limit: 3}) {
 		similar = append(similar, input.CommandOf(one))
 	}
 	if len(similar) == 0 {

@@ -52,7 +52,7 @@ func (t *Turn) FindToolIn(words string) (tool *registry.Tool, rest string, ok bo
 // Search finds tools by words, and by what these mean where that is known.
 func (t *Turn) Search(ctx context.Context, words string, n int) []*registry.Tool {
 	var found []*registry.Tool
-	for _, m := range t.Tools.Search(words, catalog.SearchOptions{Audience: t.Audience(), Limit: n, Near: t.Services.Near.Of(ctx, words)}) {
+	for _, m := range t.Tools.Search(words, catalog.SearchOptions{People: true, Audience: t.Audience(), Limit: n, Near: t.Services.Near.Of(ctx, words)}) {
 		found = append(found, m.Tool)
 	}
 	return found
