@@ -41,7 +41,7 @@ func (d doctorCommand) Run(e env) error {
 		DataDir: c.DataDir, Public: c.Public, AdminToken: c.AdminToken, WorkflowsDir: c.WorkflowsDir, ToolsDir: c.ToolsDir, DatabaseURL: c.DatabaseURL, DatabaseSessionURL: c.DatabaseSessionURL, ListenAddr: c.ListenAddr,
 		Engines: c.Engines, EngineHeaders: headers, Endpoints: c.Endpoints, TelegramToken: c.TelegramBotToken, TelegramAPI: c.TelegramAPI,
 		DiscordToken: c.DiscordBotToken, DiscordAppID: c.DiscordAppID, DiscordPublicKey: c.DiscordPublicKey, DiscordAPI: c.DiscordAPI, Style: style,
-		Misspelt: help.Misspelt(os.Environ(), parser.Model.Flags),
+		Misspelt: help.Misspelt(os.Environ(), parser.Model.Flags), Missing: c.MissingFolders(),
 	})
 	if !healthy {
 		return errReported

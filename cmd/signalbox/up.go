@@ -211,6 +211,9 @@ func (a *app) newWorkflows() {
 
 // newWatcher takes its first look now: what changes in the folders and files of tools from here on is read again.
 func (a *app) newWatcher() {
+	for variable, dir := range a.cfg.MissingFolders() {
+		a.log.Warn("there is no such folder; what comes into it later is read", "setting", variable, "folder", dir)
+	}
 	dirs := []string{a.cfg.WorkflowsDir}
 	if a.cfg.ToolsDir != "" {
 		dirs = append(dirs, a.cfg.ToolsDir)

@@ -111,12 +111,12 @@ func TestDoctor(t *testing.T) {
 		}
 		put(t, filepath.Join(tools, "echo.tool.yaml"), "tool: {toolId: echo, displayName: Echo, inputSchema: {}, outputSchema: {a: {type: nonsense}}}\nhttp: {baseURL: https://clouds.example, submit: {path: /x}}\n")
 		put(t, filepath.Join(tools, "odd.json"), `{"toolId": "odd", "service": "x", "displayName": "Odd", "inputShema": {}}`)
-		r := run(t, spec{dir: dir, args: []string{"doctor"}, env: []string{"TOOLS_DIR=" + tools, "WORKFLOWS_DIR=" + filepath.Join(dir, "nowhere"), "TELEGRAM_BOT_TOKE=1"}})
+		r := run(t, spec{dir: dir, args: []string{"doctor"}, env: []string{"TOOLS_DIR=" + tools, "WORKFLOWS_DIR=" + filepath.Join(dir, "nowhere"), "AGENTS_DIR=" + filepath.Join(dir, "nobody"), "TELEGRAM_BOT_TOKE=1"}})
 		if !strings.Contains(r.stdout, "TELEGRAM_BOT_TOKE is not a setting; did you mean TELEGRAM_BOT_TOKEN?") {
 			t.Errorf("nothing about the variable that is misspelt in\n%s", r.stdout)
 		}
 		if r.code != 1 || !strings.Contains(r.stdout, "BAD  TOOLS_DIR") || !strings.Contains(r.stdout, "nonsense") || !strings.Contains(r.stdout, "inputShema") ||
-			!strings.Contains(r.stdout, "there is no folder "+filepath.Join(dir, "nowhere")) {
+			!strings.Contains(r.stdout, "BAD  WORKFLOWS_DIR  there is no folder "+filepath.Join(dir, "nowhere")) || !strings.Contains(r.stdout, "BAD  AGENTS_DIR     there is no folder "+filepath.Join(dir, "nobody")) {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -148,7 +148,11 @@ func seededDir(t testing.TB) string {
 
 // surroundings is an environment without any of the program's variables.
 func surroundings(home string) []string {
-	env := []string{"HOME=" + home, "LISTEN_ADDR=127.0.0.1:0", "WORKFLOWS_DIR=" + filepath.Join(home, "no-workflows")}
+	none := filepath.Join(home, "no-workflows")
+	if err := os.MkdirAll(none, 0o755); err != nil {
+		panic(err)
+	}
+	env := []string{"HOME=" + home, "LISTEN_ADDR=127.0.0.1:0", "WORKFLOWS_DIR=" + none}
 	for _, name := range []string{"PATH", "TMPDIR", "GORACE", "LANG"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)

@@ -316,6 +316,18 @@ func (c *Config) checkSources(p *problems) {
 	}
 }
 
+// MissingFolders gives WORKFLOWS_DIR and AGENTS_DIR where somebody has named a folder that is not there: it may come later, or its name is
+// mistyped. The usual ones are missing in most houses.
+func (c *Config) MissingFolders() (missing map[string]string) {
+	missing = map[string]string{}
+	for _, f := range []struct{ variable, dir, usual string }{{"WORKFLOWS_DIR", c.WorkflowsDir, "./workflows"}, {"AGENTS_DIR", c.AgentsDir, "./agents"}} {
+		if _, err := os.Stat(f.dir); f.dir != f.usual && errors.Is(err, os.ErrNotExist) {
+			missing[f.variable] = f.dir
+		}
+	}
+	return missing
+}
+
 func isPostgresURL(s string) bool {
 	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)

@@ -53,7 +53,8 @@ type Config struct {
 	DiscordPublicKey                string
 	DiscordAPI                      *url.URL
 	ListenAddr                      string
-	Misspelt                        []string // what is to be said of variables that are nearly called like settings
+	Misspelt                        []string          // what is to be said of variables that are nearly called like settings
+	Missing                         map[string]string // folders that are not there, by the settings that name them
 	Style                           terminal.Style
 }
 
@@ -110,6 +111,12 @@ func checkFolders(_ context.Context, c Config) []finding {
 			data.ok, data.advice = false, "make room there: once the disk is full nothing is accepted"
 		}
 	}
+	findings := []finding{data}
+	for variable, dir := range c.Missing {
+		if variable != "WORKFLOWS_DIR" {
+			findings = append(findings, finding{what: variable, saw: "there is no folder " + dir, advice: noFolder})
+		}
+	}
 	flows := finding{what: "WORKFLOWS_DIR", ok: true}
 	files, err := filepath.Glob(filepath.Join(c.WorkflowsDir, "*.json"))
 	switch {
@@ -120,12 +127,17 @@ func checkFolders(_ context.Context, c Config) []finding {
 		if _, err := os.Stat(c.WorkflowsDir); err != nil {
 			flows.saw = fmt.Sprintf("there is no folder %s; the bundled workflows are used", c.WorkflowsDir)
 		}
+		if _, missing := c.Missing[flows.what]; missing {
+			flows.ok, flows.advice = false, noFolder
+		}
 	default:
 		flows.saw = fmt.Sprintf("%d files in %s", len(files), c.WorkflowsDir)
 		flows.ok, flows.advice = readableWorkflows(files, &flows.saw), "see signalbox inspect FILE"
 	}
-	return []finding{data, flows}
+	return append(findings, flows)
 }
+
+const noFolder = "make the folder, or correct its name"
 
 func readableWorkflows(files []string, saw *string) bool {
 	for _, f := range files {

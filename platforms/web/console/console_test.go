@@ -74,6 +74,37 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestParameters opens all pages with parameters that nobody's browser would send.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, console.Section{Path: "files", Title: "Files", Table: func(context.Context, string) (console.Table, error) { return console.Table{}, nil }})
+	anna := h.person("Anna")
+	run := h.run(anna, "paint", "a bicycle", runs.StatusSucceeded)
+	operator := h.operator()
+	tables := []string{"files", "runs/%00", "tools/%ff", "people/99999999999999999999"}
+	for _, table := range []string{"runs", "errors", "tools", "changes", "engines", "ledger", "people", "access", "audit", "invitations", "settings", "files"} {
+		tables = append(tables, "export/"+table)
+	}
+	for _, page := range append(tables, pages(run.ID, anna.ID)...) {
+		for _, value := range []string{"%00", "a%00b", "%ff", "%F0%9F%98", "%zz", "9223372036854775807", "99999999999999999999", "-1", "1e400", "[1]", "0000-01-01", "a&" + "a", strings.Repeat("x", 5000)} {
+			query := ""
+			for _, name := range []string{"account", "after", "before", "day", "from", "kind", "only", "platform", "q", "run", "span", "state", "tool", "version", "view"} {
+				query += "&" + name + "=" + value + "&" + name + "=1"
+			}
+			status, body := operator.get(console.Root + page + "?" + query[1:])
+			if status >= 500 || strings.Contains(body, "SQLSTATE") {
+				t.Errorf("%.80s with %.20s: %d: %s", page, value, status, body)
+			}
+		}
+	}
+	if status, body := operator.get(console.Root + "changes?only=4000"); status != http.StatusNotFound {
+		t.Errorf("a change that there is not: %d: %s", status, body)
+	}
+	if status, body := operator.get(console.Root + "runs?before=%00"); status != http.StatusBadRequest || !strings.Contains(body, "no characters") {
+		t.Errorf("got %d: %s", status, body)
+	}
+}
+
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

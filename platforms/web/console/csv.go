@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -54,7 +55,7 @@ func (b workbook) sheets() map[string]sheet {
 	return all
 }
 
-// export sends a table as CSV, row by row as it is read. Should it fail in the midst, the connection breaks: nobody takes half of it for all.
+// export sends a table as CSV, row by row as it is read. Should it fail before, that is a page; in the midst, the connection breaks: nobody takes half of it for all.
 func (c *Console) export(w http.ResponseWriter, r *http.Request, _ users.Account) error {
 	name := r.PathValue("table")
 	s, ok := (workbook{c}).sheets()[name]
@@ -65,7 +66,8 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request, _ users.Account
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
 	h.Set("Cache-Control", "no-store")
-	out := csv.NewWriter(w)
+	sent := &bodyWriter{Writer: w}
+	out := csv.NewWriter(sent)
 	put := func(cells ...any) error {
 		line := make([]string, len(cells))
 		for i, cell := range cells {
@@ -80,6 +82,10 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request, _ users.Account
 	if err == nil {
 		err = s.rows(r.Context(), r.URL.Query(), put)
 	}
+	if err != nil && !sent.begun {
+		h.Del("Content-Disposition")
+		return err
+	}
 	if out.Flush(); err == nil {
 		err = out.Error()
 	}
@@ -88,6 +94,17 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request, _ users.Account
 		panic(http.ErrAbortHandler)
 	}
 	return nil
+}
+
+// bodyWriter remembers that something was written.
+type bodyWriter struct {
+	io.Writer
+	begun bool
+}
+
+func (b *bodyWriter) Write(p []byte) (int, error) {
+	b.begun = true
+	return b.Writer.Write(p)
 }
 
 // cellText is a value as programs that calculate read it. What a person wrote must not be a formula there: such texts begin with an
@@ -115,7 +132,11 @@ func cellText(cell any) string {
 }
 
 func (b workbook) runSheet(ctx context.Context, q url.Values, put putRow) error {
-	f := readRunFilter(q).filter(b.console.cfg.Now())
+	wanted, err := readRunFilter(q)
+	if err != nil {
+		return err
+	}
+	f := wanted.filter(b.console.cfg.Now())
 	for {
 		list, err := b.console.findRuns(ctx, f)
 		if err != nil {
@@ -241,7 +262,6 @@ func (b workbook) transferSheet(ctx context.Context, q url.Values, put putRow) e
 
 func (b workbook) peopleSheet(ctx context.Context, q url.Values, put putRow) error {
 	query := readPeopleQuery(q)
-	query.Before = ""
 	for {
 		list, err := b.console.cfg.People.People(ctx, query)
 		if err != nil {

@@ -93,7 +93,10 @@ func (c *Console) ledger(w http.ResponseWriter, r *http.Request, who users.Accou
 	ctx, q := r.Context(), r.URL.Query()
 	v := ledgerView{Names: bookNames, Kinds: transferKinds, Kind: q.Get("kind"), Text: q.Get("q")}
 	v.Report, v.CheckedAt = c.books.last()
-	var err error
+	before, err := number(q, "before", 64)
+	if err != nil {
+		return err
+	}
 	if v.Books, v.AddedAt, err = c.sums(ctx); err != nil {
 		return err
 	}
@@ -105,7 +108,6 @@ func (c *Console) ledger(w http.ResponseWriter, r *http.Request, who users.Accou
 	for _, one := range income {
 		v.Shares = append(v.Shares, incomeRow{one, name(one.AccountID)})
 	}
-	before, _ := strconv.ParseInt(q.Get("before"), 10, 64)
 	transfers, err := c.transfers(ctx, v.Text, billing.TransfersQuery{Kind: v.Kind, Before: before, Limit: transfersPage})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/base64"
@@ -9,9 +10,13 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/registry"
@@ -95,10 +100,43 @@ type pageHandler func(w http.ResponseWriter, r *http.Request, who users.Account)
 func (c *Console) page(h pageHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, _ := c.cfg.Caller(r.Context())
-		if err := h(w, r, who); err != nil {
+		err := fmt.Errorf("%w: it holds bytes that are no characters, or a %% that begins none", errAddress)
+		if isText(r.URL) {
+			err = h(w, r, who)
+		}
+		if err != nil {
 			c.fail(w, r, who, err)
 		}
 	}
+}
+
+// errAddress is the class of errors of addresses that no page leads to.
+var errAddress = errors.New("that is no address of the console")
+
+// number reads where a list begins, or a row's number, of so many bits; 0: the address has none.
+func number(q url.Values, name string, bits int) (int64, error) {
+	text := q.Get(name)
+	n, err := strconv.ParseInt(cmp.Or(text, "0"), 10, bits)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%w: %s is %.40q, expected the number of a row", errAddress, name, text)
+	}
+	return n, nil
+}
+
+// identifier reads the id of a run or an account; "": the address has none.
+func identifier(q url.Values, name string) (string, error) {
+	id := q.Get(name)
+	if id != "" && uuid.Validate(id) != nil {
+		return "", fmt.Errorf("%w: %s is %.40q, expected an id", errAddress, name, id)
+	}
+	return id, nil
+}
+
+// isText tells whether an address holds characters only: Postgres takes no others.
+func isText(u *url.URL) bool {
+	decoded, err := url.QueryUnescape(u.RawQuery)
+	text := u.Path + decoded
+	return err == nil && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
 var errTooMuch = errors.New("it was given up, so that it does not hold up the house; choose a shorter time or search for less")
@@ -109,6 +147,8 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, who users.Account
 	switch {
 	case errors.Is(err, errNoPage), errors.Is(err, runs.ErrNotFound), errors.Is(err, users.ErrNotFound), errors.Is(err, history.ErrNoVersion):
 		status, title = http.StatusNotFound, "Nothing here"
+	case errors.Is(err, errAddress):
+		status, title = http.StatusBadRequest, "No such address"
 	case errors.Is(err, context.DeadlineExceeded):
 		status, title, err = http.StatusServiceUnavailable, "That takes too long", errTooMuch
 	default:

@@ -34,7 +34,12 @@ type personRow struct {
 func (c *Console) people(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	ctx, q := r.Context(), r.URL.Query()
 	v := peopleView{Text: strings.TrimSpace(q.Get("q")), Platform: q.Get("platform"), Only: q.Get("only"), Platforms: []string{"telegram", "discord", "web", "api"}}
-	list, err := c.cfg.People.People(ctx, readPeopleQuery(q))
+	query := readPeopleQuery(q)
+	var err error
+	if query.Before, err = identifier(q, "before"); err != nil {
+		return err
+	}
+	list, err := c.cfg.People.People(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -54,7 +59,7 @@ func (c *Console) people(w http.ResponseWriter, r *http.Request, who users.Accou
 func readPeopleQuery(q url.Values) users.PeopleQuery {
 	return users.PeopleQuery{
 		Text: strings.TrimSpace(q.Get("q")), Platform: q.Get("platform"), Operators: q.Get("only") == "operators", Blocked: q.Get("only") == "blocked",
-		Before: q.Get("before"), Limit: peoplePage,
+		Limit: peoplePage,
 	}
 }
 
@@ -349,7 +354,10 @@ type auditRow struct {
 const auditPage = 50
 
 func (c *Console) audit(w http.ResponseWriter, r *http.Request, who users.Account) error {
-	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
+	before, err := number(r.URL.Query(), "before", 64)
+	if err != nil {
+		return err
+	}
 	entries, err := c.cfg.People.Audit(r.Context(), users.AuditQuery{Before: before, Limit: auditPage})
 	if err != nil {
 		return err

@@ -45,9 +45,10 @@ var runStates = []runs.Status{runs.StatusAwaitingConfirmation, runs.StatusQueued
 // undelivered stands in place of a state for runs whose results could not be brought to anybody.
 const undelivered = "undelivered"
 
-func readRunFilter(q url.Values) runFilter {
-	return runFilter{Text: strings.TrimSpace(q.Get("q")), State: q.Get("state"), Tool: q.Get("tool"), Platform: q.Get("platform"),
-		Account: q.Get("account"), Span: q.Get("span")}
+func readRunFilter(q url.Values) (f runFilter, err error) {
+	f = runFilter{Text: strings.TrimSpace(q.Get("q")), State: q.Get("state"), Tool: q.Get("tool"), Platform: q.Get("platform"), Span: q.Get("span")}
+	f.Account, err = identifier(q, "account")
+	return f, err
 }
 
 // query is the filter as part of an address.
@@ -92,9 +93,14 @@ func (v runListView) Filtered() bool { return v.query() != "" }
 
 func (c *Console) runList(w http.ResponseWriter, r *http.Request, who users.Account) error {
 	q := r.URL.Query()
-	f := readRunFilter(q)
+	f, err := readRunFilter(q)
+	if err != nil {
+		return err
+	}
 	filter := f.filter(c.cfg.Now())
-	filter.Before = q.Get("before")
+	if filter.Before, err = identifier(q, "before"); err != nil {
+		return err
+	}
 	list, err := c.findRuns(r.Context(), filter)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -220,8 +220,11 @@ type changesView struct {
 const changesPage = 30
 
 func (c *Console) changes(w http.ResponseWriter, r *http.Request, who users.Account) error {
-	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	only, _ := strconv.ParseInt(r.URL.Query().Get("only"), 10, 64)
+	before, err := number(r.URL.Query(), "before", 31)
+	only, err2 := number(r.URL.Query(), "only", 31)
+	if err = cmp.Or(err, err2); err != nil {
+		return err
+	}
 	q := history.ChangesQuery{Before: before, Limit: changesPage}
 	if only > 0 {
 		q = history.ChangesQuery{Before: only + 1, Limit: 1}
@@ -232,6 +235,9 @@ func (c *Console) changes(w http.ResponseWriter, r *http.Request, who users.Acco
 	}
 	v := changesView{Changes: changeViews(list, "")}
 	if only > 0 {
+		if len(list) == 0 || list[0].ID != only { // an older one stands in its place
+			return errNoPage
+		}
 		return c.show(w, r, who, "changes", view{Title: "Changes", Place: "changes", Data: v})
 	}
 	for i := range v.Changes {
