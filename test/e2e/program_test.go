@@ -72,11 +72,7 @@ func build(file string, race bool) (string, error) {
 	if err := bench.DependOnSources("../.."); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-buildvcs=false", "-o", file}
-	if race {
-		args = append(args, "-race")
-	}
-	out, err := exec.Command("go", append(args, "../../cmd/signalbox")...).CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-race="+strconv.FormatBool(race), "-o", file, "../../cmd/signalbox").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
