@@ -289,7 +289,8 @@ func (p *program) awaitEnd() {
 func awaitNothingIn(t testing.TB, dir string) {
 	t.Helper()
 	began := time.Now()
-	await(t, "everything to end", func() bool { return len(processesIn(dir)) == 0 },
+	// All processes of the machine are looked at for it, which is not done a hundred times a second.
+	awaitEvery(t, 50*time.Millisecond, "everything to end", func() bool { return len(processesIn(dir)) == 0 },
 		func() string { return strings.Join(processesIn(dir), "\n") })
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v until everything had ended", took)
@@ -398,9 +399,14 @@ func runQuick(t testing.TB, limit time.Duration, s spec) (r result) {
 // await asks for done until it is true, and ends the test when that takes too long.
 func await(t testing.TB, what string, done func() bool, report func() string) {
 	t.Helper()
+	awaitEvery(t, 10*time.Millisecond, what, done, report)
+}
+
+func awaitEvery(t testing.TB, pause time.Duration, what string, done func() bool, report func() string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), hang)
 	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
+	again := time.NewTicker(pause)
 	defer again.Stop()
 	for !done() {
 		select {
