@@ -103,6 +103,9 @@ func TestStartKeepsData(t *testing.T) {
 	if got := text(t, second.DSN(), `SELECT current_setting('fsync') || current_setting('listen_addresses')`); got != "on" {
 		t.Errorf("fsync and listen_addresses are %q, want on and none", got)
 	}
+	if got := text(t, second.DSN(), `SELECT current_setting('jit')`); got != "off" {
+		t.Errorf("jit is %q: a connection's first question takes a fifth of a second", got)
+	}
 	if got := text(t, second.DSN(), `SELECT lower('ŽLUŤOUČKÝ')`); got != "žluťoučký" {
 		t.Errorf("lower case of Czech letters is %q", got)
 	}

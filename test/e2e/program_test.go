@@ -72,11 +72,7 @@ func build(file string, race bool) (string, error) {
 	if err := bench.DependOnSources("../.."); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-buildvcs=false", "-o", file}
-	if race {
-		args = append(args, "-race")
-	}
-	out, err := exec.Command("go", append(args, "../../cmd/signalbox")...).CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-race="+strconv.FormatBool(race), "-o", file, "../../cmd/signalbox").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -297,7 +293,8 @@ func (p *program) awaitEnd() {
 func awaitNothingIn(t testing.TB, dir string) {
 	t.Helper()
 	began := time.Now()
-	await(t, "everything to end", func() bool { return len(processesIn(dir)) == 0 },
+	// All processes of the machine are looked at for it, which is not done a hundred times a second.
+	awaitEvery(t, 50*time.Millisecond, "everything to end", func() bool { return len(processesIn(dir)) == 0 },
 		func() string { return strings.Join(processesIn(dir), "\n") })
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v until everything had ended", took)
@@ -406,9 +403,14 @@ func runQuick(t testing.TB, limit time.Duration, s spec) (r result) {
 // await asks for done until it is true, and ends the test when that takes too long.
 func await(t testing.TB, what string, done func() bool, report func() string) {
 	t.Helper()
+	awaitEvery(t, 10*time.Millisecond, what, done, report)
+}
+
+func awaitEvery(t testing.TB, pause time.Duration, what string, done func() bool, report func() string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), hang)
 	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
+	again := time.NewTicker(pause)
 	defer again.Stop()
 	for !done() {
 		select {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestSoak is the short form: a house of three processes, each with another clock, and one harm after the other. The program is linked
-// without the race detector, from what vet has compiled; most of the rest is waiting.
+// without the race detector, as .ci/run has compiled it before; most of the rest is waiting.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	o := options{

@@ -73,6 +73,9 @@ type server struct {
 	cluster *cluster.Cluster
 	pipe    *os.File // open as long as this program needs the server
 
+	executing sync.Mutex
+	kept      *pgx.Conn // of exec; nil until it is needed
+
 	templateOnce sync.Once
 	templateName string
 	templateErr  error
@@ -325,20 +328,32 @@ func (s *server) hasDatabase(ctx context.Context, name string) (exists bool, err
 	return exists, err
 }
 
-// exec runs statements, one by one, on a short connection: a lasting one
-// would show up as a leaked goroutine in the tests that look for those.
+// exec runs statements, one by one, on a connection that this program keeps: two of them for each test, for its database to be made and
+// dropped, are work for the server.
 func (s *server) exec(ctx context.Context, statements ...string) error {
-	conn, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
+	s.executing.Lock()
+	defer s.executing.Unlock()
 	for _, statement := range statements {
-		if _, err := conn.Exec(ctx, statement); err != nil {
+		err := s.exec1(ctx, statement)
+		if err != nil && s.kept != nil && s.kept.IsClosed() && ctx.Err() == nil { // as by a server that was ended since
+			err = s.exec1(ctx, statement)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *server) exec1(ctx context.Context, statement string) (err error) {
+	if s.kept == nil || s.kept.IsClosed() {
+		if s.kept, err = s.connect(ctx); err != nil {
+			s.kept = nil
+			return err
+		}
+	}
+	_, err = s.kept.Exec(ctx, statement)
+	return err
 }
 
 func (s *server) connect(ctx context.Context) (*pgx.Conn, error) {

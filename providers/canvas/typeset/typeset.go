@@ -372,13 +372,10 @@ func (s *setting) draw(to *geom.Path, start int, run shaping.Output, l look, x, 
 	return x
 }
 
-// isPicture tells of a glyph that is only there as pixels, as those of emoji are.
+// isPicture tells of a glyph that is only there as pixels, as those of emoji are. Few fonts have pixels at all, and outlines are long to read.
 func (s *Setter) isPicture(face *font.Face, id font.GID) bool {
-	if _, outline := face.GlyphDataOutline(id); outline {
-		return false
-	}
-	_, bitmap := face.GlyphDataBitmap(id)
-	return bitmap
+	pixels, has := face.GlyphDataBitmap(id)
+	return has && pixels.Outline == nil
 }
 
 func (s *setting) miss(r rune) {
