@@ -361,7 +361,6 @@ func TestSpendingIsFoundByIndexes(t *testing.T) {
 		rows, _ := s.pool.Query(t.Context(), `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) `+c.sql, append([]any{pgx.QueryExecModeExec}, s.newUsages().args([]string{c.subject})...)...)
 		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		text := strings.Join(plan, "\n")
-		t.Log(text)
 		if err != nil || strings.Contains(text, "Seq Scan on run") {
 			t.Errorf("%s: %v, %s", name, err, text)
 		}
