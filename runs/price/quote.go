@@ -128,6 +128,13 @@ func (s *Pricer) History(ctx context.Context, b runs.Bound) (billing.History, er
 	return h, nil
 }
 
+// learnSQL gives the latest runs of a tool. A planner that is asked for what IS NULL expects hardly any, and sorts all runs that the tool ever had; it does so, too, for
+// a tool of which it does not know how many runs there are, so the plan is made anew each time.
+const learnSQL = `
+	SELECT shape, machine, nano_units, coalesce((receipt ->> 'netNanoUsd')::bigint, full_cost), convert_to(inputs::text, 'UTF8') FROM runs
+	WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) AND CASE WHEN quote ->> 'parts' IS NULL THEN 1 ELSE 0 END <> 0
+	ORDER BY ended_at DESC LIMIT $2`
+
 func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error) {
 	key := store.KeyOf(tool)
 	s.Learned.mu.Lock()
@@ -137,12 +144,7 @@ func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error
 	if ok && now.Sub(known.at) < learnedFor {
 		return known.lessons, nil
 	}
-	// A planner that is asked for what IS NULL expects hardly any, and sorts all runs that the tool ever had; it does so, too, for a tool of which it
-	// does not know how many runs there are, so the plan is made anew each time.
-	rows, err := s.Config.Pool.Query(ctx, `
-		SELECT shape, machine, nano_units, coalesce((receipt ->> 'netNanoUsd')::bigint, full_cost), convert_to(inputs::text, 'UTF8') FROM runs
-		WHERE tool_id = $1 AND status = 'succeeded' AND (nano_units > 0 OR full_cost > 0) AND CASE WHEN quote ->> 'parts' IS NULL THEN 1 ELSE 0 END <> 0
-		ORDER BY ended_at DESC LIMIT $2`, pgx.QueryExecModeCacheDescribe, tool.ToolID, learnAmong)
+	rows, err := s.Config.Pool.Query(ctx, learnSQL, pgx.QueryExecModeCacheDescribe, tool.ToolID, learnAmong)
 	if err != nil {
 		return nil, err
 	}

@@ -119,5 +119,9 @@ func (s *Writer) WriteTogether(ctx context.Context, on sender, writes []*Write, 
 	if whole {
 		rows.Queue(`COMMIT`).Exec(isCommitted)
 	}
-	return send(ctx, on, rows)
+	if err := send(ctx, on, rows); err != nil {
+		return err
+	}
+	s.limiter.foldLong(admission.used)
+	return nil
 }

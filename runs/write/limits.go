@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,10 +15,13 @@ import (
 )
 
 // Limiter counts what accounts use of their limits.
-type Limiter struct{ *store.Env }
+type Limiter struct {
+	*store.Env
+	folding sync.Map // accounts and groups that fold is at, by id
+}
 
 // NewLimiter makes a Limiter.
-func NewLimiter(e *store.Env) *Limiter { return &Limiter{e} }
+func NewLimiter(e *store.Env) *Limiter { return &Limiter{Env: e} }
 
 // Usage gives what an account has used of its limits by now.
 func (s *Limiter) Usage(ctx context.Context, accountID string) (runs.Usage, error) {
@@ -27,12 +31,13 @@ func (s *Limiter) Usage(ctx context.Context, accountID string) (runs.Usage, erro
 	}
 	used := s.newUsages()
 	batch := &pgx.Batch{}
-	used.queue(batch, []string{accountID}, used.month)
+	used.queue(batch, []string{accountID})
 	used.queueFiles(batch, []string{accountID})
 	used.queueQuestions(batch, []string{accountID})
 	if err := s.Config.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return runs.Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
 	}
+	s.foldLong(used)
 	u := used.of(accountID)
 	u.Limits = limits
 	return *u, nil
@@ -61,6 +66,7 @@ type usages struct {
 	byAccount  map[string]*runs.Usage
 	budgets    map[budgetKey]billing.NanoUSD
 	groups     map[string]*groupUse
+	long       []string // accounts and groups of which many runs were read
 }
 
 func (s *Limiter) newUsages() *usages {
@@ -82,31 +88,17 @@ func (u *usages) of(accountID string) *runs.Usage {
 	return found
 }
 
-// usageSQL counts what is under way and what began in the day, and what the account paid for itself in the day and in the month; that ids are in order
-// of time spares reading the rest of the account's history.
-const usageSQL = `
-	SELECT account_id::text, count(*) FILTER (WHERE ended_at IS NULL),
-		count(*) FILTER (WHERE created_at >= $2 AND (ended_at IS NULL OR status = 'succeeded')),
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $2 AND payer IS NULL), 0)::bigint,
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $3 AND payer IS NULL), 0)::bigint
-	FROM runs WHERE account_id = ANY ($1::uuid[]) AND (id >= $4 OR ended_at IS NULL) AND status <> 'awaiting_confirmation'
-	GROUP BY account_id`
-
-// queue adds the reading of the accounts' usage to batch: what began before since, the day's or the month's beginning, is not counted.
-func (u *usages) queue(batch *pgx.Batch, accounts []string, since time.Time) {
-	if len(accounts) == 0 {
-		return
-	}
-	batch.Queue(usageSQL, accounts, u.day, u.month, firstID(since)).Query(func(rows pgx.Rows) error {
-		var account string
-		var read runs.Usage
-		_, err := pgx.ForEachRow(rows, []any{&account, &read.AtOnce, &read.Today, &read.SpentDay, &read.SpentMonth}, func() error {
-			found := u.of(account)
-			read.DayEnds, read.MonthEnds, read.Uploads, read.Results = found.DayEnds, found.MonthEnds, found.Uploads, found.Results
-			*found = read
-			return nil
-		})
-		return err
+// queue adds the reading of the accounts' usage, and of their budgets', to batch.
+func (u *usages) queue(batch *pgx.Batch, accounts []string) {
+	u.queueSpending(batch, spentByAccounts, accounts, func(s spentBy) {
+		found := u.of(s.subject)
+		found.AtOnce += s.atOnce
+		found.Today += s.today
+		found.SpentDay += s.day
+		found.SpentMonth += s.month
+		if s.budget != "" {
+			u.budgets[budgetKey{s.subject, s.budget}] += s.ofBudget
+		}
 	})
 }
 
@@ -136,17 +128,10 @@ func firstID(since time.Time) string {
 // queueLimits adds the reading of what the accounts of requests with limits have used to batch; nil where no request
 // has any. The accounts are locked by then.
 func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
-	var accounts, byDay, byMonth, filed, groupIDs []string
-	budgets := false
+	var accounts, filed, groupIDs []string
 	for _, a := range accepts {
 		if a.limited() {
 			accounts, groupIDs = append(accounts, a.Record.AccountID), append(groupIDs, groupsOf(&a.Record)...)
-			if a.Limits.MonthCap > 0 {
-				byMonth = append(byMonth, a.Record.AccountID)
-			} else { // who makes thousands of runs in a month is spared reading them at each
-				byDay = append(byDay, a.Record.AccountID)
-			}
-			budgets = budgets || a.Budget.Limit > 0
 			if a.Limits.ResultBytes > 0 {
 				filed = append(filed, a.Record.AccountID)
 			}
@@ -156,11 +141,7 @@ func (s *Limiter) queueLimits(batch *pgx.Batch, accepts []*Acceptance) *usages {
 		return nil
 	}
 	used := s.newUsages()
-	used.queue(batch, byDay, used.day)
-	used.queue(batch, byMonth, used.month)
-	if budgets {
-		used.queueBudgets(batch, accounts)
-	}
+	used.queue(batch, accounts)
 	if len(filed) > 0 {
 		used.queueFiles(batch, filed)
 	}
@@ -204,24 +185,6 @@ func (u *usages) admit(a *Acceptance) {
 
 // budgetKey names a budget among those of all accounts.
 type budgetKey struct{ account, name string }
-
-const budgetSQL = `
-	SELECT account_id::text, budget, sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END)::bigint
-	FROM runs WHERE account_id = ANY ($1::text[]::uuid[]) AND budget IS NOT NULL AND id >= $3 AND created_at >= $2
-	GROUP BY account_id, budget`
-
-// queueBudgets adds the reading of what is spent of the accounts' budgets to batch.
-func (u *usages) queueBudgets(batch *pgx.Batch, accounts []string) {
-	batch.Queue(budgetSQL, accounts, u.month, firstID(u.month)).Query(func(rows pgx.Rows) error {
-		var key budgetKey
-		var spent billing.NanoUSD
-		_, err := pgx.ForEachRow(rows, []any{&key.account, &key.name, &spent}, func() error {
-			u.budgets[key] += spent
-			return nil
-		})
-		return err
-	})
-}
 
 // draw takes what a run may cost from its budget, or says why there is no room. A run that awaits confirmation draws
 // on it, too.

@@ -27,33 +27,21 @@ type memberUse struct {
 	today int
 }
 
-// groupSQL is what the runs of a month have cost groups' wallets, by member.
-const groupSQL = `
-	SELECT payer::text, account_id::text, count(*) FILTER (WHERE created_at >= $2 AND (ended_at IS NULL OR status = 'succeeded')),
-		coalesce(sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END) FILTER (WHERE created_at >= $2), 0)::bigint,
-		sum(CASE WHEN ended_at IS NULL THEN promised ELSE cost END)::bigint
-	FROM runs WHERE payer = ANY ($1::text[]::uuid[]) AND id >= $4 AND created_at >= $3 AND status <> 'awaiting_confirmation'
-	GROUP BY payer, account_id`
-
 // queueGroups adds to batch the reading of what decides whether groups pay. For a decision that holds they are locked by then.
 func (u *usages) queueGroups(batch *pgx.Batch, ids []string) {
 	if len(ids) == 0 {
 		return
 	}
 	groups.QueueTerms(batch, ids, func(t groups.Terms) { u.groups[t.ID] = &groupUse{terms: t, members: map[string]memberUse{}} })
-	batch.Queue(groupSQL, ids, u.day, u.month, firstID(u.month)).Query(func(rows pgx.Rows) error {
-		var id, account string
-		var member memberUse
-		var day billing.NanoUSD
-		_, err := pgx.ForEachRow(rows, []any{&id, &account, &member.today, &day, &member.month}, func() error {
-			if g := u.groups[id]; g != nil {
-				g.day += day
-				g.month += member.month
-				g.members[account] = member
-			}
-			return nil
-		})
-		return err
+	u.queueSpending(batch, spentByPayers, ids, func(s spentBy) {
+		if g := u.groups[s.subject]; g != nil {
+			m := g.members[s.member]
+			m.month += s.month
+			m.today += s.today
+			g.members[s.member] = m
+			g.day += s.day
+			g.month += s.month
+		}
 	})
 }
 
@@ -193,6 +181,7 @@ func (s *Limiter) Payer(ctx context.Context, groupID, accountID string, price bi
 	if err := used.read(ctx, s.Config.Pool, accountID, []string{groupID}); err != nil {
 		return "", err
 	}
+	s.foldLong(used)
 	r := store.Record{Run: runs.Run{AccountID: accountID, Group: groupID, Quote: billing.Quote{High: price}}}
 	return used.payer(&r, limits, func(owner string) error {
 		b, err := s.Config.Ledger.Balance(ctx, owner)
@@ -209,6 +198,7 @@ func (s *Limiter) GroupSpent(ctx context.Context, groupID, accountID string) (gr
 	if err := used.read(ctx, s.Config.Pool, accountID, []string{groupID}); err != nil {
 		return groups.Spent{}, err
 	}
+	s.foldLong(used)
 	if g := used.groups[groupID]; g != nil {
 		return g.spent(accountID), nil
 	}
@@ -218,7 +208,7 @@ func (s *Limiter) GroupSpent(ctx context.Context, groupID, accountID string) (gr
 // read reads what an account has used of its limits, and what groups have spent.
 func (u *usages) read(ctx context.Context, on sender, accountID string, groupIDs []string) error {
 	batch := &pgx.Batch{}
-	u.queue(batch, []string{accountID}, u.month)
+	u.queue(batch, []string{accountID})
 	u.queueFiles(batch, []string{accountID})
 	u.queueQuestions(batch, []string{accountID})
 	u.queueGroups(batch, groupIDs)

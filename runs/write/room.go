@@ -48,8 +48,7 @@ func (s *Limiter) Room(ctx context.Context, tx pgx.Tx, accountID string, b runs.
 	used := s.newUsages()
 	batch := &pgx.Batch{}
 	batch.Queue(`SELECT runs_lock($1)`, accountID)
-	used.queue(batch, []string{accountID}, used.month)
-	used.queueBudgets(batch, []string{accountID})
+	used.queue(batch, []string{accountID})
 	used.queueQuestions(batch, []string{accountID})
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return 0, err
