@@ -31,9 +31,6 @@ func ChainsCommand(ctx context.Context, t *turn.Turn) error {
 			return t.Refused(ctx, err)
 		}
 		c.Share = strings.TrimSpace(asks)
-		if err := t.Services.Accounts.MayRun(ctx, t.Account.ID); err != nil {
-			return t.Refused(ctx, err)
-		}
 		if c, err = t.Services.Missions.SaveChain(ctx, c); err != nil {
 			return t.Refused(ctx, err)
 		}
