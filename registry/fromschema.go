@@ -51,7 +51,7 @@ func SchemaInputs(raw json.RawMessage) (InputSchema, error) {
 	}
 	d := drawing{}
 	d.root, _ = v.(*ordered.Object)
-	o := object{properties: new(ordered.Object), required: map[string]bool{}}
+	o := object{properties: new(ordered.Object), required: map[string]bool{}, left: new(maxParts)}
 	if !d.collect(&o, d.root, 0) {
 		return nil, fmt.Errorf(`it is not the schema of an object: it needs "type": "object"`)
 	}
@@ -70,7 +70,11 @@ type drawing struct{ root *ordered.Object }
 type object struct {
 	properties *ordered.Object
 	required   map[string]bool
+	left       *int // how many more schemas it may be made of
 }
+
+// maxParts bounds the schemas that one object is made of: those that lead to each other can multiply.
+const maxParts = 1000
 
 // maxChain bounds how far references and schemas around schemas are followed.
 const maxChain = 20
@@ -78,7 +82,7 @@ const maxChain = 20
 // collect adds the members of an object's schema: its own, those of all that it is made of, and those of its alternatives, of which
 // only what all need is needed. It gives false where the schema is no object's.
 func (d drawing) collect(o *object, s *ordered.Object, depth int) bool {
-	if depth > maxChain || s == nil {
+	if *o.left--; *o.left < 0 || depth > maxChain || s == nil {
 		return false
 	}
 	s = d.simple(s)
@@ -104,7 +108,7 @@ func (d drawing) collect(o *object, s *ordered.Object, depth int) bool {
 		var all map[string]bool
 		for _, part := range s.List(key) {
 			one, _ := part.(*ordered.Object)
-			branch := object{o.properties, map[string]bool{}}
+			branch := object{o.properties, map[string]bool{}, o.left}
 			is = d.collect(&branch, one, depth+1) || is
 			if all == nil {
 				all = branch.required
@@ -283,11 +287,11 @@ func (d drawing) list(f *InputField, s *ordered.Object, plain func(...string)) b
 	if slices.ContainsFunc([]string{"contains", "prefixItems", "enum", "const"}, s.Has) || items == nil {
 		return false
 	}
-	one := d.field(f.Name, items, f.Required)
 	kind := typeOf(d.simple(items))
-	if _, known := judging[kind]; !known || kind == "array" {
+	if _, known := judging[kind]; !known || kind == "array" { // also one whose items lead back to itself
 		return false
 	}
+	one := d.field(f.Name, items, f.Required)
 	f.Type, f.Integer, f.Min, f.Max, f.Choices, f.Multiple = one.Type, one.Integer, one.Min, one.Max, one.Choices, true
 	if f.Description == "" {
 		f.Description = one.Description

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
@@ -176,4 +177,29 @@ func TestCanonicalJSON(t *testing.T) {
 			t.Errorf("got %v and %s", forms, other)
 		}
 	})
+}
+
+func TestSchemasThatLeadBackIntoThemselves(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]}`,
+		`{"type": "object", "allOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]}`,
+		`{"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/properties/a"}}}}`,
+		`{"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}, {"$ref": "#/properties/a"}]}}}`,
+		`{"type": "object", "properties": {"a": {"oneOf": [{"$ref": "#"}, {"type": "array", "items": {"$ref": "#"}}]}}}`,
+	} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			inputs, err := registry.SchemaInputs(json.RawMessage(schema))
+			if err == nil && len(inputs) > 1 {
+				t.Errorf("%s gives %v", schema, inputs)
+			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s is read for ever", schema)
+		}
+	}
 }
