@@ -193,11 +193,11 @@ func (b *bench) bare(t *testing.T, board *scene.Shape) *image.RGBA {
 
 func (b *bench) small(t *testing.T, s *scene.Scene, board *scene.Shape) *image.RGBA {
 	t.Helper()
-	p, err := b.drawer.Draw(t.Context(), s, draw.Options{Board: board.ID, Format: draw.PNG, Scale: 0.2})
+	_, pixels, err := b.drawer.Paint(t.Context(), s, draw.Options{Board: board.ID, Scale: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return onWhite(decode(t, p.Content))
+	return onWhite(pixels)
 }
 
 func inkOf(hex string) (c [3]int) {

@@ -107,28 +107,48 @@ func (v view) mixes(sh *scene.Shape) bool {
 
 // Draw makes a picture of a scene. An error that is a *scene.Error is about what was asked for.
 func (d *Drawer) Draw(ctx context.Context, s *scene.Scene, o Options) (Picture, error) {
+	if o.Format != SVG && o.Format != PDF {
+		p, pixels, err := d.Paint(ctx, s, o)
+		if err != nil {
+			return Picture{}, err
+		}
+		if p.Content, err = encode(pixels, o.Format); err != nil {
+			return Picture{}, fmt.Errorf("draw: %w", err)
+		}
+		return p, nil
+	}
 	v, err := newView(s, o)
 	if err != nil {
 		return Picture{}, err
 	}
-	notes := &notes{}
-	p := Picture{Width: v.w, Height: v.h}
-	switch o.Format {
-	case SVG:
-		p.Content, err = d.svg(ctx, v, notes)
-	case PDF:
-		p.Content, err = d.pdf(ctx, v, notes)
-	default:
-		var pixels *image.RGBA
-		if pixels, err = d.pixels(ctx, v, notes); err == nil {
-			p.Content, err = encode(pixels, o.Format)
-		}
+	write := d.svg
+	if o.Format == PDF {
+		write = d.pdf
 	}
+	notes := &notes{}
+	content, err := write(ctx, v, notes)
 	if err != nil {
 		return Picture{}, fmt.Errorf("draw: %w", err)
 	}
-	p.Notes, p.Missing = notes.list, notes.characters
-	return p, nil
+	return notes.picture(v, content), nil
+}
+
+// Paint is Draw up to the pixels, for those who look at them: the picture has no Content, whatever the Format.
+func (d *Drawer) Paint(ctx context.Context, s *scene.Scene, o Options) (Picture, *image.RGBA, error) {
+	v, err := newView(s, o)
+	if err != nil {
+		return Picture{}, nil, err
+	}
+	notes := &notes{}
+	pixels, err := d.pixels(ctx, v, notes)
+	if err != nil {
+		return Picture{}, nil, fmt.Errorf("draw: %w", err)
+	}
+	return notes.picture(v, nil), pixels, nil
+}
+
+func (n *notes) picture(v view, content []byte) Picture {
+	return Picture{Content: content, Width: v.w, Height: v.h, Notes: n.list, Missing: n.characters}
 }
 
 func encode(pixels *image.RGBA, format Format) ([]byte, error) {
