@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -89,7 +90,10 @@ func Only(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, versions []
 	err := locked(ctx, pool, func() error {
 		return withProvider(ctx, pool, log, func(p *goose.Provider) error {
 			for _, version := range versions {
-				if _, err := p.ApplyVersion(ctx, version, true); err != nil && !errors.Is(err, goose.ErrAlreadyApplied) {
+				switch _, err := p.ApplyVersion(ctx, version, true); {
+				case errors.Is(err, goose.ErrVersionNotFound):
+					return fmt.Errorf("it is of a newer program than this one, which lacks step %d of its schema: take that program", version)
+				case err != nil && !errors.Is(err, goose.ErrAlreadyApplied):
 					return err
 				}
 			}
@@ -115,6 +119,28 @@ func oldest(ctx context.Context, pool *pgxpool.Pool) error {
 		err = errors.New("the database is from before November 2026: start the program of 25 November 2026 with it once, or take another database")
 	}
 	return err
+}
+
+// firstOfOurs is where the numbers of today's files begin, but for those made from the steps up to 227; see oldest.
+const firstOfOurs = 300
+
+// Applied lists the versions of all steps that the database has had, in order: ours, and those of a newer program beside this one.
+func Applied(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (versions []int64, err error) {
+	steps, err := Status(ctx, pool, log)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := pool.Query(ctx, `SELECT DISTINCT version_id FROM `+goose.DefaultTablename+` WHERE is_applied AND version_id >= $1`, firstOfOurs)
+	if versions, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+		return nil, fmt.Errorf("migration status: %w", err)
+	}
+	for _, s := range steps {
+		if !s.Applied.IsZero() && s.Version < firstOfOurs {
+			versions = append(versions, s.Version)
+		}
+	}
+	slices.Sort(versions)
+	return versions, nil
 }
 
 // Status lists our steps in order, applied and pending. It changes nothing in the database, and fails where the

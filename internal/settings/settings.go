@@ -4,6 +4,7 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -48,12 +49,19 @@ func (s *Store) Get(name string) (Value, bool) {
 	return v, ok
 }
 
-// Set sets a value.
+// ErrOvertaken is the error of Set where another process has set the value since this one read it.
+var ErrOvertaken = errors.New("it was set meanwhile")
+
+// Set sets a value that is still what Get gives, or still not set; else nothing is done, and Get gives what holds from here on.
 func (s *Store) Set(ctx context.Context, name, text, by string) error {
-	_, err := s.pool.Exec(ctx, `INSERT INTO house_settings (name, value, by_whom) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value, by_whom = excluded.by_whom, at = now()`, name, text, by)
+	was, isSet := s.Get(name)
+	done, err := s.pool.Exec(ctx, `INSERT INTO house_settings AS there (name, value, by_whom) SELECT $1, $2, $3 WHERE NOT $5 OR EXISTS (SELECT FROM house_settings WHERE name = $1)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value, by_whom = excluded.by_whom, at = now() WHERE $5 AND there.value = $4`, name, text, by, was.Text, isSet)
 	if err == nil {
 		_, err = s.read(ctx)
+	}
+	if err == nil && done.RowsAffected() == 0 {
+		err = ErrOvertaken
 	}
 	if err != nil {
 		return fmt.Errorf("set %s: %w", name, err)

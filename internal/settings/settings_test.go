@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 
@@ -55,4 +56,39 @@ func TestSettings(t *testing.T) {
 	expect(there, "")
 	stop()
 	<-ended
+}
+
+func TestOfTwoWhoSetAtATimeOneIsTold(t *testing.T) {
+	t.Parallel()
+	pool := postgrestest.New(t)
+	open := func() *settings.Store {
+		t.Helper()
+		s, err := settings.Open(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	here, there := open(), open()
+	for _, set := range []struct {
+		by   *settings.Store
+		text string
+		want error
+	}{
+		{here, "first", nil}, {there, "not knowing of it", settings.ErrOvertaken}, {there, "knowing of it", nil},
+		{here, "not knowing of that", settings.ErrOvertaken}, {here, "knowing of that", nil}, {here, "again", nil},
+	} {
+		if err := set.by.Set(t.Context(), "terms", set.text, "ann"); !errors.Is(err, set.want) {
+			t.Errorf("%s: %v", set.text, err)
+		}
+	}
+	if err := here.Clear(t.Context(), "terms"); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.Set(t.Context(), "terms", "of what is gone", "ann"); !errors.Is(err, settings.ErrOvertaken) {
+		t.Errorf("what was taken back meanwhile: %v", err)
+	}
+	if v, ok := open().Get("terms"); ok {
+		t.Errorf("it is set: %+v", v)
+	}
 }

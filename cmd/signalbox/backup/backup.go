@@ -94,16 +94,11 @@ func makeEmpty(dir string) error {
 	return err
 }
 
-func write(ctx context.Context, tx pgx.Tx, h House, dir string) (Manifest, error) {
-	m := Manifest{Made: time.Now().UTC()}
-	steps, err := migrations.Status(ctx, h.Pool, h.Logger)
+func write(ctx context.Context, tx pgx.Tx, h House, dir string) (m Manifest, err error) {
+	m.Made = time.Now().UTC()
+	m.Steps, err = migrations.Applied(ctx, h.Pool, h.Logger)
 	if err != nil {
 		return m, err
-	}
-	for _, s := range steps {
-		if !s.Applied.IsZero() {
-			m.Steps = append(m.Steps, s.Version)
-		}
 	}
 	if m.Tables, err = tables(ctx, tx); err != nil {
 		return m, err

@@ -3,11 +3,13 @@ package backup_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,5 +183,50 @@ func TestADamagedBackupIsRefused(t *testing.T) {
 	}
 	if _, err := backup.Read(t.Context(), house(t, postgrestest.NewEmpty(t)), dir); err == nil || !strings.Contains(err.Error(), "no whole backup") {
 		t.Errorf("half a backup: %v", err)
+	}
+}
+
+// While two versions work on one database, the older one's backup has the schema of the newer one.
+func TestABackupBesideANewerProgram(t *testing.T) {
+	t.Parallel()
+	from := house(t, postgrestest.New(t))
+	if err := live(t.Context(), from, 1); err != nil {
+		t.Fatal(err)
+	}
+	write := func(change func(*backup.Manifest)) string {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "backup")
+		m, err := backup.Write(t.Context(), from, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&m)
+		text, err := json.Marshal(m)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	// Programs up to November 2026 named only the steps that they had themselves.
+	former := write(func(m *backup.Manifest) {
+		m.Steps = slices.DeleteFunc(m.Steps, func(step int64) bool { return step > 728 })
+	})
+	to := house(t, postgrestest.NewEmpty(t))
+	if _, err := backup.Read(t.Context(), to, former); err != nil {
+		t.Errorf("without the newer one's steps: %v", err)
+	}
+	var people int
+	if err := to.Pool.QueryRow(t.Context(), `SELECT count(*) FROM users`).Scan(&people); err != nil || people == 0 {
+		t.Errorf("%d people are there, %v", people, err)
+	}
+	if _, err := from.Pool.Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`); err != nil {
+		t.Fatal(err)
+	}
+	dir := write(func(*backup.Manifest) {})
+	if _, err := backup.Read(t.Context(), house(t, postgrestest.NewEmpty(t)), dir); err == nil || !strings.Contains(err.Error(), "lacks step 99999") {
+		t.Errorf("by a program without the newer one's step: %v", err)
 	}
 }

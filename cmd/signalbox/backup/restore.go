@@ -34,7 +34,14 @@ func Read(ctx context.Context, h House, dir string) (Manifest, error) {
 	if err := migrations.Only(ctx, h.Pool, h.Logger, m.Steps); err != nil {
 		return m, err
 	}
-	err = pgx.BeginFunc(ctx, h.Pool, func(tx pgx.Tx) error { return load(ctx, tx, h, m, dir) })
+	fill := func() error {
+		return pgx.BeginFunc(ctx, h.Pool, func(tx pgx.Tx) error { return load(ctx, tx, h, m, dir) })
+	}
+	if err = fill(); errors.Is(err, errOtherSchema) { // written by an older program beside a newer one, before such backups named the newer one's steps
+		if _, err = migrations.Up(ctx, h.Pool, h.Logger); err == nil {
+			err = fill()
+		}
+	}
 	if err != nil {
 		return m, fmt.Errorf("restore %s: %w", dir, err)
 	}
@@ -70,6 +77,8 @@ func unused(ctx context.Context, h House) error {
 	return err
 }
 
+var errOtherSchema = errors.New("the columns of this program's schema: restore it with the version that wrote it")
+
 // load fills the tables while nothing but what the backup says happens to them: triggers rest, and foreign keys are checked
 // when all rows are there.
 func load(ctx context.Context, tx pgx.Tx, h House, m Manifest, dir string) error {
@@ -79,7 +88,7 @@ func load(ctx context.Context, tx pgx.Tx, h House, m Manifest, dir string) error
 	}
 	for _, t := range there {
 		if !slices.ContainsFunc(m.Tables, func(o Table) bool { return o.Name == t.Name && slices.Equal(o.Columns, t.Columns) }) {
-			return fmt.Errorf("the backup has no table %s with the columns of this program's schema", t.Name)
+			return fmt.Errorf("the backup has no table %s with %w", t.Name, errOtherSchema)
 		}
 	}
 	keys, err := dropKeys(ctx, tx)

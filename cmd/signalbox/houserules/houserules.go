@@ -3,6 +3,7 @@ package houserules
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"slices"
@@ -227,7 +228,11 @@ func (h *Rules) Set(ctx context.Context, name, value, by string) error {
 		if wrong := rule.check(value); wrong != nil {
 			return registry.Errorf(registry.CodeInvalidInput, "%s: found %.60q, expected %s.", rule.Title, value, *wrong)
 		}
-		return h.took(ctx, name, h.store.Set(ctx, name, value, by))
+		err := h.took(ctx, name, h.store.Set(ctx, name, value, by))
+		if errors.Is(err, settings.ErrOvertaken) {
+			err = registry.Errorf(registry.CodeInvalidInput, "Somebody changed this meanwhile: %s is “%s” now. What you filled in is kept below and not saved; the same button puts it in place of that.", rule.Title, h.Value(name))
+		}
+		return err
 	}
 	return registry.Errorf(registry.CodeInvalidInput, "There is no setting %.60q.", name)
 }

@@ -159,6 +159,7 @@ type Console struct {
 	pages  func() (*template.Template, error)
 	bundle bundle.Bundle
 	books  checked
+	saving sync.Mutex // see perform
 }
 
 // New checks the configuration.

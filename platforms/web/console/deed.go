@@ -130,6 +130,10 @@ func (c *Console) act(d deed) pageHandler {
 
 // perform does a deed and takes it down in the audit log.
 func (c *Console) perform(ctx context.Context, d deed, o order) (outcome, error) {
+	if o.Form.Get("seen") != "" { // of two who save what they saw, the second sees what the first one saved
+		c.saving.Lock()
+		defer c.saving.Unlock()
+	}
 	p, err := d.plan(ctx, o.ID)
 	if err != nil {
 		return outcome{}, err

@@ -2,11 +2,14 @@ package console_test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -84,6 +87,26 @@ func TestEditing(t *testing.T) {
 			}
 			if status, _ := operator.post(change, second); status != http.StatusSeeOther || h.settings.terms != "Be quick." {
 				t.Errorf("saved again: %d, the terms are %q", status, h.settings.terms)
+			}
+		})
+		t.Run("of many who save at the same moment what they saw, one does", func(t *testing.T) {
+			const change = "/operator/settings/terms/change"
+			var forms []url.Values
+			for i := range 8 {
+				forms = append(forms, operator.form(change, url.Values{"value": {fmt.Sprintf("Of %d.", i)}}))
+			}
+			var wait sync.WaitGroup
+			var saved atomic.Int32
+			for _, form := range forms {
+				wait.Go(func() {
+					if status, _ := operator.post(change, form); status == http.StatusSeeOther {
+						saved.Add(1)
+					}
+				})
+			}
+			wait.Wait()
+			if saved.Load() != 1 {
+				t.Errorf("%d saved", saved.Load())
 			}
 		})
 		_, body = operator.confirm("/operator/settings/terms/reset", nil)

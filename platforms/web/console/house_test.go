@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,9 +56,14 @@ type house struct {
 }
 
 // setHere are two settings, of which the environment sets one.
-type setHere struct{ terms, by string }
+type setHere struct {
+	mu        sync.Mutex
+	terms, by string
+}
 
 func (s *setHere) List() []console.Setting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	terms := console.Setting{Name: "terms", Group: "Texts", Title: "Terms", About: "For /terms.", Variable: "TERMS_URL", Long: true, Value: s.terms, Source: console.FromDefault}
 	if s.by != "" {
 		terms.Source, terms.By, terms.At = console.FromConsole, s.by, time.Now()
@@ -71,12 +77,16 @@ func (s *setHere) Set(_ context.Context, _, value, by string) error {
 	if strings.Contains(value, "bad") {
 		return registry.Errorf(registry.CodeInvalidInput, "Terms: found %q, expected good ones.", value)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.terms, s.by = value, by
 	return nil
 }
 
 func (s *setHere) Clear(context.Context, string) error {
-	*s = setHere{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.terms, s.by = "", ""
 	return nil
 }
 
