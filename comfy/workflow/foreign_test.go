@@ -134,6 +134,20 @@ func TestKnownPacks(t *testing.T) {
 	wantTargets(t, d, map[string]string{"prompt": "1.prompt", "negative_prompt": "1.negative_prompt", "seed": "2.seed", "length": "2.num_frames", "steps": "2.steps"})
 }
 
+// Among the values of such a class an empty one at the end may be a button or a text.
+func TestKnownPackTexts(t *testing.T) {
+	t.Parallel()
+	for _, more := range []string{``, `, true`, `, true, "", "", false`} {
+		b := new(graphtest.Graph)
+		b.Link(1, "1", 0, "2", "model", "CUSTOM").Link(2, "2", 0, "3", "text", "STRING")
+		b.Node("1", "LLM_api_loader", `["gpt", "https://api.example/v1", ""]`, "")
+		b.Node("2", "LLM", `["You help.", "Hello", 0.7, "enable", "disable", "disable", "enable", 1920, "", "", "", "", "", 100, ""`+more+`]`, "").Node("3", "ShowText|pysssss", `[]`, "")
+		d := define(t, b.String(), nil)
+		checkTool(t, d)
+		wantTargets(t, d, map[string]string{"prompt": "2.user_prompt", "temperature": "2.temperature"})
+	}
+}
+
 // A loader that nobody declared is known by its name and the file that it holds.
 func TestUndeclaredLoader(t *testing.T) {
 	t.Parallel()
