@@ -1,7 +1,6 @@
 package graph
 
 import (
-	_ "embed"
 	"encoding/json"
 
 	"github.com/signalbox/signalbox/comfy/objectinfo"

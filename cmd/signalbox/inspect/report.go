@@ -12,6 +12,35 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
+// Report is what is said about one file. Its JSON is one object on one line; members that do not apply
+// are left out.
+type Report struct {
+	File            string          `json:"file"`
+	Format          string          `json:"format,omitempty"` // ui or api
+	Tool            *registry.Tool  `json:"tool,omitempty"`
+	Notes           []string        `json:"notes,omitzero"` // of the root graph, in reading order, as written
+	Nodes           *int            `json:"nodes,omitempty"`
+	ActiveNodes     *int            `json:"activeNodes,omitempty"`
+	ExecutableNodes *int            `json:"executableNodes,omitempty"`
+	Links           *int            `json:"links,omitempty"`
+	ClassTypes      []string        `json:"classTypes,omitzero"`
+	Lint            []graph.Finding `json:"lint,omitzero"`
+	Error           string          `json:"error,omitempty"`
+
+	facts graph.Facts
+}
+
+// line is the report as one line of JSON, without HTML escapes.
+func (r Report) line() ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}
+
 // Text is the report for people, at most width columns wide; 0 means 100.
 func (r Report) Text(width int) string {
 	if width <= 0 {

@@ -17,24 +17,6 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// Report is what is said about one file. Its JSON is one object on one line; members that do not apply
-// are left out.
-type Report struct {
-	File            string          `json:"file"`
-	Format          string          `json:"format,omitempty"` // ui or api
-	Tool            *registry.Tool  `json:"tool,omitempty"`
-	Notes           []string        `json:"notes,omitzero"` // of the root graph, in reading order, as written
-	Nodes           *int            `json:"nodes,omitempty"`
-	ActiveNodes     *int            `json:"activeNodes,omitempty"`
-	ExecutableNodes *int            `json:"executableNodes,omitempty"`
-	Links           *int            `json:"links,omitempty"`
-	ClassTypes      []string        `json:"classTypes,omitzero"`
-	Lint            []graph.Finding `json:"lint,omitzero"`
-	Error           string          `json:"error,omitempty"`
-
-	facts graph.Facts
-}
-
 // Options say how workflow files are inspected.
 type Options struct {
 	ObjectInfo *objectinfo.Info // nil: what is known of the common nodes
@@ -161,17 +143,6 @@ func writeReport(w io.Writer, r Report, o Options, again bool) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
-}
-
-// line is the report as one line of JSON, without HTML escapes.
-func (r Report) line() ([]byte, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return nil, err
-	}
-	return []byte(b.String()), nil
 }
 
 // Convert writes the prompt of one workflow file to w as indented JSON. Findings come back for the caller
