@@ -106,7 +106,8 @@ func (s *Limiter) foldLong(used *usages) {
 // subject is known. So a change is missed if its transaction began before either, and ends after the sums were read. Therefore a
 // subject becomes known in one transaction; another, which comes after that is committed, notes the time; and sums are
 // made when all transactions under way that write are younger than that, of runs that were fifteen minutes old before the oldest of them began.
-// What such a transaction changes, before or after, is told beside the sums, or is seen here and told no more.
+// What such a transaction changes, before or after, is told beside the sums, or is seen here and told no more. Two things are taken for granted: transactions that
+// change runs read what is committed (READ COMMITTED), and are made by the same role, since Postgres tells nobody else when they began.
 func (s *Limiter) fold(ctx context.Context, subject string, from time.Time) error {
 	batch := &pgx.Batch{} // one transaction, in which each statement sees what was committed before it
 	batch.Queue(`

@@ -22,43 +22,50 @@ const (
 	looksAlike   = 60   // words that are looked at closely
 )
 
+// alike finds for each misspelt word those that have the most trigrams in common with it. Rows are put together by lexeme first, whose order is that of bytes, and words
+// are known by their place: texts in the order of a language are dear to sort, and there are thousands.
 const alike = `WITH near AS MATERIALIZED (
-	SELECT w.word, t.source_id, t.lexeme, count(*) AS common, min(w.parts) AS parts FROM knowledge_sources s, ` + namesOf + `, unnest($4::text[], $5::text[], $6::text[], $7::int[]) AS w (language, word, part, parts)
-		JOIN knowledge_trigrams t ON t.trigram = w.part WHERE t.source_id = s.id AND s.language = w.language AND ` + scope + `
-	GROUP BY w.word, t.source_id, t.lexeme HAVING count(*) >= greatest(1, min(w.parts) * 3 / 10) AND length(t.lexeme) BETWEEN length(w.word) - $9 AND length(w.word) + 2
-), nearest AS (
-	SELECT *, row_number() OVER (PARTITION BY word ORDER BY common DESC, length(lexeme), lexeme) AS place FROM near
+	SELECT t.lexeme, w.place, t.source_id, count(*) AS common FROM knowledge_sources s, ` + namesOf + `, unnest($4::text[], $5::int[], $6::int[], $7::text[], $8::int[]) AS w (language, place, letters, part, parts)
+		JOIN knowledge_trigrams t ON t.trigram = w.part WHERE t.source_id = s.id AND s.language = w.language AND length(t.lexeme) BETWEEN w.letters - $10 AND w.letters + 2 AND ` + scope + `
+	GROUP BY t.lexeme, w.place, t.source_id HAVING count(*) >= greatest(1, min(w.parts) * 3 / 10)
 )
-SELECT n.word, n.lexeme, sum(l.chunks), max(n.common) FROM nearest n JOIN knowledge_lexemes l USING (source_id, lexeme) WHERE n.place <= $8 AND l.chunks > 0 GROUP BY n.word, n.lexeme`
+SELECT w.place, n.lexeme, sum(l.chunks), max(n.common) FROM (SELECT DISTINCT unnest($5::int[]) AS place) w
+	CROSS JOIN LATERAL (SELECT source_id, lexeme, common FROM near WHERE near.place = w.place ORDER BY common DESC, length(lexeme), lexeme LIMIT $9) n
+	JOIN knowledge_lexemes l USING (source_id, lexeme) WHERE l.chunks > 0 GROUP BY w.place, n.lexeme`
 
 // correct adds, for each word that no passage has and that is none of the language's, those that are written alike.
 func (s *search) correct(ctx context.Context) error {
 	var languages, words, parts []string
-	var counts []int
+	var places, letters, counts []int
 	wrong := 0
 	for _, t := range s.terms {
-		if t.chunks > 0 || len([]rune(t.lexeme)) < 3 || s.isWord(t) || wrong >= mostWrong {
+		size := len([]rune(t.lexeme))
+		if t.chunks > 0 || size < 3 || s.isWord(t) || wrong >= mostWrong {
 			continue
 		}
 		wrong++
+		place := slices.Index(words, t.lexeme) // it may be asked for in several languages
+		if place < 0 {
+			place, words = len(words), append(words, t.lexeme)
+		}
 		list := trigrams(t.lexeme)
 		for _, part := range list {
-			languages, words, parts, counts = append(languages, t.language), append(words, t.lexeme), append(parts, part), append(counts, len(list))
+			languages, places, letters, parts, counts = append(languages, t.language), append(places, place), append(letters, size), append(parts, part), append(counts, len(list))
 		}
 	}
 	defer s.measure()
-	if wrong == 0 {
+	if len(words) == 0 {
 		return nil
 	}
-	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, s.query.Shared, languages, words, parts, counts, looksAlike, mostEnding)
+	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, s.query.Shared, languages, places, letters, parts, counts, looksAlike, mostEnding)
 	if err != nil {
 		return err
 	}
 	found := map[string][]term{}
-	var word string
-	var common int
+	var place, common int
 	var t term
-	_, err = pgx.ForEachRow(rows, []any{&word, &t.lexeme, &t.chunks, &common}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&place, &t.lexeme, &t.chunks, &common}, func() error {
+		word := words[place]
 		if share, is := meant(word, t.lexeme, common); is {
 			found[word] = append(found[word], term{lexeme: t.lexeme, chunks: t.chunks, share: share, idf: s.idf(t.chunks)})
 		}
