@@ -49,9 +49,9 @@ func SchemaInputs(raw json.RawMessage) (InputSchema, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := drawing{}
+	d := &drawing{left: maxSchema}
 	d.root, _ = v.(*ordered.Object)
-	o := object{properties: new(ordered.Object), required: map[string]bool{}, left: new(maxParts)}
+	o := object{properties: new(ordered.Object), required: map[string]bool{}}
 	if !d.collect(&o, d.root, 0) {
 		return nil, fmt.Errorf(`it is not the schema of an object: it needs "type": "object"`)
 	}
@@ -64,25 +64,24 @@ func SchemaInputs(raw json.RawMessage) (InputSchema, error) {
 }
 
 // drawing draws inputs from the schema root, where references lead.
-type drawing struct{ root *ordered.Object }
+type drawing struct {
+	root *ordered.Object
+	left int // of the schemas that an object may be made of
+}
 
 // object is what the schema of an object says of its members.
 type object struct {
 	properties *ordered.Object
 	required   map[string]bool
-	left       *int // how many more schemas it may be made of
 }
-
-// maxParts bounds the schemas that one object is made of: those that lead to each other can multiply.
-const maxParts = 1000
 
 // maxChain bounds how far references and schemas around schemas are followed.
 const maxChain = 20
 
 // collect adds the members of an object's schema: its own, those of all that it is made of, and those of its alternatives, of which
 // only what all need is needed. It gives false where the schema is no object's.
-func (d drawing) collect(o *object, s *ordered.Object, depth int) bool {
-	if *o.left--; *o.left < 0 || depth > maxChain || s == nil {
+func (d *drawing) collect(o *object, s *ordered.Object, depth int) bool {
+	if d.left--; d.left < 0 || depth > maxChain || s == nil {
 		return false
 	}
 	s = d.simple(s)
@@ -108,7 +107,7 @@ func (d drawing) collect(o *object, s *ordered.Object, depth int) bool {
 		var all map[string]bool
 		for _, part := range s.List(key) {
 			one, _ := part.(*ordered.Object)
-			branch := object{o.properties, map[string]bool{}, o.left}
+			branch := object{o.properties, map[string]bool{}}
 			is = d.collect(&branch, one, depth+1) || is
 			if all == nil {
 				all = branch.required
@@ -121,7 +120,7 @@ func (d drawing) collect(o *object, s *ordered.Object, depth int) bool {
 }
 
 // simple follows a reference and takes off what adds nothing: a combination of one schema, and null beside one.
-func (d drawing) simple(s *ordered.Object) *ordered.Object {
+func (d *drawing) simple(s *ordered.Object) *ordered.Object {
 	for range maxChain {
 		inner := d.inner(s)
 		if inner == nil {
@@ -140,7 +139,7 @@ func (d drawing) simple(s *ordered.Object) *ordered.Object {
 var wrappers = []string{"$ref", "allOf", "anyOf", "oneOf"}
 
 // pointed is what a reference within the root leads to; nil where that is no schema.
-func (d drawing) pointed(ref string) *ordered.Object {
+func (d *drawing) pointed(ref string) *ordered.Object {
 	path, local := strings.CutPrefix(ref, "#")
 	if !local {
 		return nil
@@ -164,7 +163,7 @@ func (d drawing) pointed(ref string) *ordered.Object {
 }
 
 // inner is the schema that s is by way of one of the wrappers; nil where s says something by itself.
-func (d drawing) inner(s *ordered.Object) *ordered.Object {
+func (d *drawing) inner(s *ordered.Object) *ordered.Object {
 	if ref := s.Text("$ref"); ref != "" {
 		return d.pointed(ref)
 	}
@@ -198,7 +197,7 @@ var judging = map[string][]string{
 var combining = []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"}
 
 // field draws one input.
-func (d drawing) field(name string, property *ordered.Object, required bool) InputField {
+func (d *drawing) field(name string, property *ordered.Object, required bool) InputField {
 	s := d.simple(property)
 	f := InputField{Name: name, Type: TypeString, Required: required, Description: textOf(s, "description"), DisplayName: textOf(s, "title")}
 	f.Default = ordered.Plain(s.Get("default"))
@@ -254,7 +253,7 @@ func (d drawing) field(name string, property *ordered.Object, required bool) Inp
 const longText = 300 // characters; a text that may be longer gets several lines
 
 // clears reports whether null is a value of an optional property that is not the same as none: no default says so.
-func (d drawing) clears(property *ordered.Object) bool {
+func (d *drawing) clears(property *ordered.Object) bool {
 	null := slices.Contains(property.List("type"), any("null"))
 	for _, key := range []string{"anyOf", "oneOf"} {
 		null = null || slices.ContainsFunc(property.List(key), func(one any) bool { o, _ := one.(*ordered.Object); return o.Text("type") == "null" })
@@ -263,7 +262,7 @@ func (d drawing) clears(property *ordered.Object) bool {
 }
 
 // numbers takes bounds and steps, as far as an input has them.
-func (d drawing) numbers(f *InputField, s *ordered.Object, plain func(...string)) {
+func (d *drawing) numbers(f *InputField, s *ordered.Object, plain func(...string)) {
 	f.Min, f.Max = s.Number("minimum"), s.Number("maximum")
 	plain("minimum", "maximum")
 	if !f.Integer {
@@ -282,13 +281,13 @@ func (d drawing) numbers(f *InputField, s *ordered.Object, plain func(...string)
 }
 
 // list makes of a list of single values an input that takes several of them, and gives false for any other.
-func (d drawing) list(f *InputField, s *ordered.Object, plain func(...string)) bool {
+func (d *drawing) list(f *InputField, s *ordered.Object, plain func(...string)) bool {
 	items, _ := s.Get("items").(*ordered.Object)
 	if slices.ContainsFunc([]string{"contains", "prefixItems", "enum", "const"}, s.Has) || items == nil {
 		return false
 	}
 	kind := typeOf(d.simple(items))
-	if _, known := judging[kind]; !known || kind == "array" { // also one whose items lead back to itself
+	if _, known := judging[kind]; !known || kind == "array" {
 		return false
 	}
 	one := d.field(f.Name, items, f.Required)
@@ -380,7 +379,7 @@ func textOf(o *ordered.Object, name string) string {
 const maxSchema = 5000
 
 // alone is a property's schema by itself: what it refers to is written out, so that it stands in any document.
-func (d drawing) alone(property *ordered.Object) json.RawMessage {
+func (d *drawing) alone(property *ordered.Object) json.RawMessage {
 	left := maxSchema
 	written := ordered.Of(slices.Clone(d.written(property, &left, nil).(*ordered.Object).Members())...)
 	if d.root.Has("$schema") && !property.Has("$schema") {
@@ -390,7 +389,7 @@ func (d drawing) alone(property *ordered.Object) json.RawMessage {
 }
 
 // written is a schema with its references written out. One that leads back into itself, and what is beyond the bound, is any value.
-func (d drawing) written(v any, left *int, within []string) any {
+func (d *drawing) written(v any, left *int, within []string) any {
 	if *left--; *left < 0 {
 		return new(ordered.Object)
 	}

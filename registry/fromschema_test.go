@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
@@ -160,6 +159,27 @@ func TestSchemasOfOthers(t *testing.T) {
 	}
 }
 
+// TestSchemasThatLeadBack reads schemas that name themselves: whoever wrote them must not cost us more than themselves.
+func TestSchemasThatLeadBack(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"array","items":{"$ref":"#/$defs/A"}}}}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}`,
+		`{"type":"object","properties":{"a":{"$ref":"#"},"b":{"anyOf":[{"$ref":"#/properties/b"},{"type":"null"}]}}}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"object","properties":{"x":{"$ref":"#/$defs/A"},"y":{"$ref":"#/$defs/A"}}}}}`,
+		`{"type":"object","properties":{"a":{}},"allOf":[` + strings.Repeat(`{"$ref":"#"},`, 30) + `{"$ref":"#"}]}`,
+	} {
+		inputs, err := registry.SchemaInputs(json.RawMessage(raw))
+		if err != nil || len(inputs) == 0 {
+			t.Errorf("%.80s: %v, %v", raw, inputs, err)
+			continue
+		}
+		if err := validate.Tool(registry.Tool{ToolID: "x", Service: "s", DisplayName: "X", InputSchema: inputs[:1]}); err != nil {
+			t.Errorf("%.80s: %v", raw, err)
+		}
+	}
+}
+
 func TestCanonicalJSON(t *testing.T) {
 	t.Parallel()
 	t.Run("B83 the order of keys does not matter, any value does", func(t *testing.T) {
@@ -177,29 +197,4 @@ func TestCanonicalJSON(t *testing.T) {
 			t.Errorf("got %v and %s", forms, other)
 		}
 	})
-}
-
-func TestSchemasThatLeadBackIntoThemselves(t *testing.T) {
-	t.Parallel()
-	for _, schema := range []string{
-		`{"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]}`,
-		`{"type": "object", "allOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]}`,
-		`{"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/properties/a"}}}}`,
-		`{"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}, {"$ref": "#/properties/a"}]}}}`,
-		`{"type": "object", "properties": {"a": {"oneOf": [{"$ref": "#"}, {"type": "array", "items": {"$ref": "#"}}]}}}`,
-	} {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			inputs, err := registry.SchemaInputs(json.RawMessage(schema))
-			if err == nil && len(inputs) > 1 {
-				t.Errorf("%s gives %v", schema, inputs)
-			}
-		}()
-		select {
-		case <-done:
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s is read for ever", schema)
-		}
-	}
 }

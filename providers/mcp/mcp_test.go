@@ -533,3 +533,28 @@ func TestFaults(t *testing.T) {
 		}
 	})
 }
+
+// TestServersOf2024 speaks to one that keeps a stream of events open and takes messages at another address.
+func TestServersOf2024(t *testing.T) {
+	t.Parallel()
+	server := newServer(nil)
+	l := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	t.Cleanup(func() {
+		l.CloseClientConnections()
+		l.Close()
+	})
+	h := newHouse(t, map[string]string{"old": fmt.Sprintf(`{"type":"sse","url":%q}`, l.URL)})
+	tools, err := h.Load(t.Context())
+	if err != nil || len(tools) != 3 {
+		t.Fatalf("%d tools: %v", len(tools), err)
+	}
+	for _, tool := range tools {
+		if tool.ToolID != "old.find" {
+			continue
+		}
+		result, err := h.Call(t.Context(), registry.Call{Tool: tool, Inputs: map[string]any{"text": "x"}})
+		if err != nil || len(result.Outputs) != 3 || result.Outputs[0].Text != "found x, 0" {
+			t.Errorf("%v: %v", result.Outputs, err)
+		}
+	}
+}
