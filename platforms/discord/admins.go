@@ -16,14 +16,14 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
-// adminsRemembered is how long is believed what Discord said of a person's rights in a guild.
-const adminsRemembered = time.Minute
+// adminsRemembered is how long is believed what Discord said of a person's rights in a guild: whoever lost them must not spend what it has.
+const adminsRemembered = 5 * time.Second
 
 // adminKey is a person in a guild.
 type adminKey struct{ guild, user string }
 
 // IsAdmin reports whether the sender of an update may delete what others wrote, or runs the guild. Interactions tell;
-// for messages Discord is asked, at most once a minute for each person and guild.
+// for messages Discord is asked, and believed for seconds.
 func (a *Adapter) IsAdmin(ctx context.Context, in chat.Incoming) (bool, error) {
 	switch {
 	case in.Admin || in.Press != nil && in.Press.Handle == managesMessages:

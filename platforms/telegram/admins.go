@@ -10,14 +10,16 @@ import (
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
 
-// adminsRemembered is how long is believed what Telegram said of a person's rights in a group.
-const adminsRemembered = time.Minute
+// adminsRemembered is how long is believed what Telegram said of a person's rights in a group: the presses of one menu, and no longer, since
+// whoever is no admin any more must not spend what the group has. Telegram tells of changes only to bots that are admins, and then of
+// everybody who comes and goes as well.
+const adminsRemembered = 5 * time.Second
 
 // adminKey is a person in a group.
 type adminKey struct{ chat, user int64 }
 
 // IsAdmin reports whether the sender of an update runs its group: its creator, or an administrator with the right
-// to delete messages. In private chats nobody does. An answer is remembered for a minute.
+// to delete messages. In private chats nobody does. An answer is remembered for seconds.
 func (a *Adapter) IsAdmin(ctx context.Context, in chat.Incoming) (bool, error) {
 	if in.Chat.Kind == chat.ChatPrivate || in.Chat.Inline != nil {
 		return false, nil

@@ -68,7 +68,7 @@ func tooLargeResult(s *scene) {
 	s.say("/series a cat")
 	data := append(clip(), make([]byte, most)...)
 	s.Succeed(s.Call(0), registrytest.File("video", "video", registry.MediaInfo{Name: "cat.mp4", MIMEType: "video/mp4"}, data))
-	s.AwaitText(s.room, "Series", "too large to be sent here", "Open it here")
+	s.AwaitText(s.room, "Series", "“cat.mp4” is too large to be sent here", "Open it here")
 	s.Idle()
 }
 

@@ -45,6 +45,15 @@ func TestStageAndPrice(t *testing.T) {
 			t.Errorf("stage %q, want %q", got, want)
 		}
 	}
+	c, err := i18n.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"KSampler": "Bild entsteht", "Soften": "Wird weichgezeichnet", "Aunt Mary's mixer": "Aunt Mary's mixer"} {
+		if got := (Voice{c.Voice("de")}).Stage(runs.Run{Status: runs.StatusRunning, Stage: name}).String(); got != want {
+			t.Errorf("bot-ux 31 the stage %q is told as %q, want %q", name, got, want)
+		}
+	}
 	for want, q := range map[string]billing.Quote{
 		"":     {},
 		"Free": {Source: "none"},

@@ -142,10 +142,11 @@ func extension(name string) string {
 
 // Unsent tells that an output does not fit this platform, and where it is.
 func (d *Deliverer) Unsent(v Voice, run runs.Run, i int) chat.Text {
+	name := chat.FirstNonEmpty(run.Outputs[i].FileName, run.Outputs[i].Name) // "image" is what ComfyUI calls outputs of any kind
 	if url := d.link(run, i); url != "" {
-		return chat.Text{{Text: v.Line("result.tooLarge", "name", run.Outputs[i].Name) + " "}, {Style: chat.StyleLink, Text: v.Line("result.link"), URL: url}}
+		return chat.Text{{Text: v.Line("result.tooLarge", "name", name) + " "}, {Style: chat.StyleLink, Text: v.Line("result.link"), URL: url}}
 	}
-	return v.Text("result.tooLargeNoLink", "name", run.Outputs[i].Name)
+	return v.Text("result.tooLargeNoLink", "name", name)
 }
 
 // whereOriginal tells where to find what a smaller version was made of.

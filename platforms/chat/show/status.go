@@ -55,7 +55,7 @@ func (v Voice) Stage(run runs.Run) chat.Text {
 	}
 	text := v.Text("status.running")
 	if run.Stage != "" {
-		text = chat.Plain(chat.Brief(run.Stage, 80))
+		text = chat.Plain(chat.Brief(words.Stage(v.Voice, run.Stage), 80))
 	}
 	if run.Fraction != nil {
 		text = append(text, chat.Segment{Text: " · " + percent(*run.Fraction)})

@@ -73,6 +73,7 @@ func (s views) run(voice i18n.Voice, run runs.Run) runView {
 		}
 	}
 	v.Picture = lastPicture(v.Results)
+	v.Stage = words.Stage(voice, run.Stage)
 	v.RestWords = voice.Rest(run.Rest(time.Now()))
 	if run.Fraction != nil {
 		v.Percent = fmt.Sprintf("%.0f", *run.Fraction*100)

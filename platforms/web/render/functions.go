@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/bundle"
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/platforms/words"
 )
 
 // functions are what all templates can call, in one language.
@@ -29,6 +31,10 @@ func functions(v i18n.Voice, b bundle.Bundle) template.FuncMap {
 		"category": categoryIn(v),
 		"kind":     func(name any) string { return v.Line(fmt.Sprintf("web.kind.%s", name)) },
 		"purpose":  Purpose,
+		"stages": func() (string, error) {
+			all, err := json.Marshal(words.Stages(v))
+			return string(all), err
+		},
 		"paragraphs": func(text string) []string {
 			return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 		},

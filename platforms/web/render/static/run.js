@@ -18,6 +18,7 @@ function enliven() {
 function follow(id) {
   const state = document.getElementById("state"), stage = document.getElementById("stage"), bar = document.getElementById("bar");
   const asked = document.getElementById("run").dataset.question; // another question, or none any more, is another page
+  const stages = JSON.parse(state.dataset.stages || "{}"); // in the reader's language
   let previewAt = 0;
   const own = new EventSource(`/api/runs/${id}/events`);
   events = own;
@@ -33,7 +34,7 @@ function follow(id) {
     const percent = r.progress === null ? null : Math.round(r.progress * 100);
     const place = r.queuePosition ? state.dataset.place.replace("#", r.queuePosition) : "";
     state.textContent = state.dataset[r.status];
-    stage.textContent = [percent === null ? "" : `${percent} %`, place || r.stage, rest(state, r.remainingSeconds || 0)].filter(Boolean).join(" · ");
+    stage.textContent = [percent === null ? "" : `${percent} %`, place || stages[r.stage] || r.stage, rest(state, r.remainingSeconds || 0)].filter(Boolean).join(" · ");
     const told = document.getElementById("told");
     told.textContent = r.notice ? told.dataset[r.notice] : "";
     if (percent === null) bar.removeAttribute("value"); else bar.value = percent;
