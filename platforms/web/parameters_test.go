@@ -15,11 +15,9 @@ func TestParameters(t *testing.T) {
 	person := h.visitor()
 	ann := h.developer("ann")
 	person.form("/signin", url.Values{"key": {ann.key}})
-	h.fakes.Set(studio())
-	if _, err := h.reg.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	run := ann.makes("a bicycle")
+	var begun struct{ RunID string }
+	ann.call("POST", "/api/run/wallpaper", `{"inputs":{"colors":3}}`, &begun)
+	run := ann.finished(begun.RunID)
 	gap := regexp.MustCompile(`\{[^}]*\}`)
 	for _, row := range mayTable(t) {
 		for _, address := range row.addresses {
@@ -28,7 +26,7 @@ func TestParameters(t *testing.T) {
 				continue
 			}
 			path = strings.Replace(path, "{$}", "", 1)
-			named := strings.Replace(strings.Replace(path, "/run/{id}", "/run/"+run.RunID, 1), "/tool/{id}", "/tool/studio", 1)
+			named := strings.Replace(strings.Replace(path, "/run/{id}", "/run/"+run.RunID, 1), "/tool/{id}", "/tool/wallpaper", 1)
 			var asked []string
 			for _, value := range []string{"%00", "a%00b", "%ff", "%F0%9F%98", "%zz", "9223372036854775807", "99999999999999999999", "-1", "1e400", "[1]", "0000-01-01", "999999-01-01T00:00:00Z", strings.Repeat("x", 5000)} {
 				if gap.MatchString(path) && value != "%zz" {
