@@ -262,6 +262,9 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if t.In.Chat.Kind != chat.ChatPrivate {
 		t = t.Aside()
 	}
+	if start.SmallTalk(t) {
+		return turn.Nothing, t.Tell(ctx, "chatter.hello")
+	}
 	return turn.Nothing, t.Tell(ctx, "chatter.hint")
 }
 

@@ -28,7 +28,7 @@ const othersOffered = 4
 // words.
 func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	words := t.In.Text
-	if !strings.ContainsFunc(words, unicode.IsLetter) || lexicon.Standard().Read(words, t.Language()).SmallTalk {
+	if !strings.ContainsFunc(words, unicode.IsLetter) || SmallTalk(t) {
 		return false, nil
 	}
 	if tool, named := t.FindTool(words); named {
@@ -36,6 +36,9 @@ func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	}
 	return OfferFor(ctx, t, words, t.In.Message)
 }
+
+// SmallTalk reports whether somebody greets, thanks or the like, and asks for nothing.
+func SmallTalk(t *turn.Turn) bool { return lexicon.Standard().Read(t.In.Text, t.Language()).SmallTalk }
 
 // WordsTool is the tool that words are probably meant for: the one whose name they begin with, else the one that this person uses for words.
 func WordsTool(ctx context.Context, t *turn.Turn, words string) (tool *registry.Tool, rest string, ok bool, err error) {
