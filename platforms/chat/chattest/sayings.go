@@ -113,7 +113,7 @@ func wordsAreOffered(s *scene) {
 		s.t.Errorf("%d runs, want 1", n)
 	}
 	s.say("thank you")
-	s.AwaitText(s.room, "I don't know what to do with that")
+	s.AwaitText(s.room, "I'm here: say in your own words")
 }
 
 func slashLeftOut(s *scene) {
