@@ -27,7 +27,7 @@ const (
 )
 
 var blockLevels = []blockLevel{
-	{5 * time.Minute, 2 * time.Hour}, {30 * time.Minute, 2 * blockDay}, {3 * time.Hour, 9 * blockDay}, {12 * time.Hour, 33 * blockDay},
+	{time.Minute, 70 * time.Minute}, {5 * time.Minute, 2 * time.Hour}, {30 * time.Minute, 2 * blockDay}, {3 * time.Hour, 9 * blockDay}, {12 * time.Hour, 33 * blockDay},
 	{blockDay, longestFigures}, {2 * blockDay, longestFigures}, {4 * blockDay, longestFigures}, {8 * blockDay, longestFigures}, {16 * blockDay, longestFigures}, {32 * blockDay, longestFigures},
 }
 
