@@ -176,8 +176,7 @@ func TestMCPToolsThatCannotRun(t *testing.T) {
 	}
 	operator := client{t, start(t, "--admin-token", remoteAdmin, "--mcp-servers", file), remoteAdmin}
 	for path, wants := range map[string][]string{
-		"/operator/tools":    {"library.quick", "library.long", "its MCP server runs it as a task only"},
-		"/operator/errors":   {"library.not a name", "toolId"},
+		"/operator/tools":    {"library.quick", "library.not_a_name", "library.long", "its MCP server runs it as a task only"},
 		"/tool/library.long": {"MCP server runs it as a task only"},
 	} {
 		status, page := operator.do(http.MethodGet, path, "")
