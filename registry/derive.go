@@ -183,6 +183,17 @@ func (t *Tool) OfferedTo(a Audience) bool {
 // for it, by name, by search and by its category, and for models: one that does a small step, or that another tool's command has in it.
 func (t *Tool) InMenus() bool { return t.Metadata["menu"] != false }
 
+// MenusFirst orders tools that menus show before the small steps, which no menu does.
+func MenusFirst(a, b *Tool) int {
+	switch in := a.InMenus(); {
+	case in == b.InMenus():
+		return 0
+	case in:
+		return -1
+	}
+	return 1
+}
+
 // After names the tool that a model has to try before this one, by "after" in its metadata: what is here already comes before what
 // is outside. Empty where there is none.
 func (t *Tool) After() string {

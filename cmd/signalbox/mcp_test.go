@@ -151,7 +151,7 @@ func TestMCPToolsThatCannotRun(t *testing.T) {
 	answers := map[string]string{
 		"initialize": `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`,
 		"tools/list": `"result":{"tools":[{"name":"quick","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},
-			{"name":"not a name","inputSchema":{"type":"object"}}]}`,
+			{"name":"not a name","inputSchema":{"type":"object"}},{"name":"odd","inputSchema":{"type":"object","properties":{"":{"type":"string"}}}}]}`,
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
@@ -177,6 +177,7 @@ func TestMCPToolsThatCannotRun(t *testing.T) {
 	operator := client{t, start(t, "--admin-token", remoteAdmin, "--mcp-servers", file), remoteAdmin}
 	for path, wants := range map[string][]string{
 		"/operator/tools":    {"library.quick", "library.not_a_name", "library.long", "its MCP server runs it as a task only"},
+		"/operator/errors":   {"library.odd", "inputSchema"},
 		"/tool/library.long": {"MCP server runs it as a task only"},
 	} {
 		status, page := operator.do(http.MethodGet, path, "")

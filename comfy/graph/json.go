@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,7 +24,10 @@ func decodeJSON(data []byte) (any, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("the file has %d bytes, at most %d are read", len(data), MaxBytes)
 	}
-	if err := ordered.Mistaken(data); err != nil {
+	switch err := ordered.Mistaken(data); {
+	case errors.Is(err, ordered.ErrPicture):
+		return nil, errors.New("this is a picture: open it in ComfyUI and export the workflow as JSON")
+	case err != nil:
 		return nil, err
 	}
 	return ordered.Limits{Values: maxValues}.Parse(data)

@@ -7,6 +7,9 @@ import (
 	"strconv"
 )
 
+// ErrPicture is the error of Mistaken for a picture.
+var ErrPicture = errors.New("this is a picture, not JSON")
+
 // Mistaken refuses, in words that help, what people give by mistake where JSON is expected: an empty file, a web page, a picture,
 // a text in UTF-16. It is nil for anything else.
 func Mistaken(data []byte) error {
@@ -20,7 +23,7 @@ func Mistaken(data []byte) error {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return errors.New("the text is UTF-16: save it as UTF-8")
 	case bytes.HasPrefix(data, []byte("\x89PNG")) || bytes.HasPrefix(data, []byte("RIFF")):
-		return errors.New("this is a picture: open it in ComfyUI and export the workflow as JSON")
+		return ErrPicture
 	}
 	return nil
 }

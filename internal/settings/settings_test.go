@@ -6,22 +6,25 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
+func open(t *testing.T, pool *pgxpool.Pool) *settings.Store {
+	t.Helper()
+	s, err := settings.Open(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	pool := postgrestest.New(t)
-	open := func() *settings.Store {
-		t.Helper()
-		s, err := settings.Open(t.Context(), pool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	here, there := open(), open()
+	here, there := open(t, pool), open(t, pool)
 	if v, ok := here.Get("terms"); ok {
 		t.Errorf("before anything was set there is %+v", v)
 	}
@@ -37,7 +40,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	expect(here, "be kind")
-	expect(open(), "be kind") // a restart
+	expect(open(t, pool), "be kind") // a restart
 
 	told := make(chan struct{}, 1)
 	ctx, stop := context.WithCancel(t.Context())
@@ -61,15 +64,7 @@ func TestSettings(t *testing.T) {
 func TestOfTwoWhoSetAtATimeOneIsTold(t *testing.T) {
 	t.Parallel()
 	pool := postgrestest.New(t)
-	open := func() *settings.Store {
-		t.Helper()
-		s, err := settings.Open(t.Context(), pool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	here, there := open(), open()
+	here, there := open(t, pool), open(t, pool)
 	for _, set := range []struct {
 		by   *settings.Store
 		text string
@@ -88,7 +83,7 @@ func TestOfTwoWhoSetAtATimeOneIsTold(t *testing.T) {
 	if err := there.Set(t.Context(), "terms", "of what is gone", "ann"); !errors.Is(err, settings.ErrOvertaken) {
 		t.Errorf("what was taken back meanwhile: %v", err)
 	}
-	if v, ok := open().Get("terms"); ok {
+	if v, ok := open(t, pool).Get("terms"); ok {
 		t.Errorf("it is set: %+v", v)
 	}
 }

@@ -69,13 +69,11 @@ func (s *Snapshot) Search(query string, o SearchOptions) []Match {
 	places := q.found()
 	places = slices.DeleteFunc(places, func(i int32) bool { return !o.allows(&s.tools[i]) })
 	slices.SortFunc(places, func(a, b int32) int {
-		if o.People && s.tools[a].InMenus() != s.tools[b].InMenus() {
-			if s.tools[a].InMenus() {
-				return -1
-			}
-			return 1
+		first := 0
+		if o.People {
+			first = registry.MenusFirst(&s.tools[a], &s.tools[b])
 		}
-		return cmp.Or(cmp.Compare(q.scores[b], q.scores[a]), cmp.Compare(a, b))
+		return cmp.Or(first, cmp.Compare(q.scores[b], q.scores[a]), cmp.Compare(a, b))
 	})
 	matches := make([]Match, 0, o.Limit)
 	for _, i := range places[:min(len(places), o.Limit)] {

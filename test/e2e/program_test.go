@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +142,12 @@ func seededDir(t testing.TB) string {
 	}
 	return dir
 }
+
+// race tells that these tests, and with them the binary, are built with the race detector.
+var race = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
 
 // surroundings is an environment without any of the program's variables.
 func surroundings(home string) []string {

@@ -123,11 +123,9 @@ func setAnew(s *scene) {
 	}
 	s.Succeed(vary, shade(5), shade(6), shade(7), shade(8)) // of its drawn seed, Again makes another
 	m = s.labelled("U4", "Painter", "a red bicycle", fmt.Sprint("seed ", vary.Inputs["seed"]))
-	want := "U1 U2 U3 U4 Again | Edit prompt Settings Original file Use with… Receipt Delete"
-	if len(m.Buttons) > 2 { // five in a row
-		want = "U1 U2 U3 U4 Again | Edit prompt Settings Original file Use with… Receipt | Delete"
-	}
-	s.wantButtons(m, want)
+	s.wantButtons(m, "U1 U2 U3 U4 Again | More…")
+	s.press(m, "More…")
+	s.labelled("Delete", "Painter", "a red bicycle", fmt.Sprint("seed ", vary.Inputs["seed"]))
 }
 
 // oneByItsOwnInputs varies a picture by a tool that takes none: with what the picture was made of, and a seed of small changes.

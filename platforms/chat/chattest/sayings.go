@@ -114,6 +114,8 @@ func wordsAreOffered(s *scene) {
 	}
 	s.say("thank you")
 	s.AwaitText(s.room, "I'm here: say in your own words")
+	s.say("12345")
+	s.AwaitText(s.room, "I don't know what to do with that")
 }
 
 func slashLeftOut(s *scene) {

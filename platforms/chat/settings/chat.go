@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +54,7 @@ func chatSettingsMessage(ctx context.Context, t *turn.Turn, k store.Keyboard) (c
 		return m, fmt.Errorf("read the rules of a chat: %w", err)
 	}
 	tools := t.Tools.Offered(registry.Everyone)
-	slices.SortStableFunc(tools, func(a, b *registry.Tool) int { // what people pick from, then the small steps
-		return cmp.Compare(step(a), step(b))
-	})
+	slices.SortStableFunc(tools, registry.MenusFirst)
 	first, last, page, pages := t.Out.PageOf(k.State.View.Fields, valuesPerPage, len(tools))
 	k.State.View.Fields, k.State.Tools = page, nil
 	var options []chat.MenuOption
@@ -100,13 +97,6 @@ func chatSettingsMessage(ctx context.Context, t *turn.Turn, k store.Keyboard) (c
 	}
 	m.Buttons = append(m.Buttons, foot)
 	return m, t.Services.Store.Keyboards.Save(ctx, k)
-}
-
-func step(t *registry.Tool) int {
-	if t.InMenus() {
-		return 0
-	}
-	return 1
 }
 
 // reachButtons let admins choose whether they set things for this chat or for the whole space it belongs to.

@@ -68,7 +68,11 @@ func (v Voice) setButtons(run runs.Run, k store.Keyboard) [][]chat.Button {
 	case HowToVary(run, k.State, 0) != words.VaryNot:
 		return append(evenRows(append(single, again)), []chat.Button{{Label: v.Line("button.vary"), Data: k.Data("vary")}, more})
 	}
-	return append(evenRows(append(single, again)), plainButtons(v.keepButtons(run, k)))
+	keep := plainButtons(v.keepButtons(run, k))
+	if len(keep) > rowLength {
+		keep = []chat.Button{more}
+	}
+	return append(evenRows(append(single, again)), keep)
 }
 
 // apart reports whether the buttons of n pictures take fewer rows when those of the set have one to themselves.
