@@ -2,6 +2,7 @@ package lifetest
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -25,7 +26,7 @@ func TestStops(t *testing.T) {
 			} {
 				t.Run("a cancel "+when, func(t *testing.T) {
 					before, accepted := len(s.jobs.Jobs()), make(chan runs.Run, 1)
-					s.jobs.Fail(fault(func() { s.cancel(t, <-accepted) }))
+					s.jobs.Fail(s.atBeginning(fault(func() { s.cancel(t, <-accepted) })))
 					run := s.accept(t, prompt)
 					accepted <- run
 					s.ends(t, run, registry.CodeCanceled, 0)
@@ -64,6 +65,28 @@ const named = "while the request that begins it is answered"
 func (s *subject) cancels() bool {
 	_, ok := runs.Extra[registry.Canceler](s.provider)
 	return ok
+}
+
+// atBeginning lets the request that begins the next job meet a fault: what is still asked about the one before does not.
+func (s *subject) atBeginning(fault upstreamtest.Fault) upstreamtest.Fault {
+	before := len(s.jobs.Jobs())
+	var met upstreamtest.Fault
+	met = func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, r)
+		again := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			maps.Copy(w.Header(), answer.Header())
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes()) // who went away needs none
+		})
+		if len(s.jobs.Jobs()) == before {
+			s.jobs.Fail(met)
+			again(w, r)
+			return
+		}
+		fault(w, r, again)
+	}
+	return met
 }
 
 // loseAfter lets a request have its effect, does something and breaks the line.
