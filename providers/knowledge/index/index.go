@@ -115,8 +115,46 @@ type Config struct {
 // Index keeps and finds passages.
 type Index struct {
 	Config
+	vectors cached[vectors]
+	lexemes cached[[]lexeme]
+}
+
+// cached keeps in memory what is read of sources, each until it is another version.
+type cached[T any] struct {
 	mu      sync.Mutex
-	vectors map[int64]vectors // of sources, by their id
+	sources map[int64]versioned[T] // by their id
+}
+
+type versioned[T any] struct {
+	version int64
+	value   T
+}
+
+// of gives what is known of a source, and reads it where that is none or of another version.
+func (c *cached[T]) of(s Source, read func() (T, error)) (T, error) {
+	c.mu.Lock()
+	v, known := c.sources[s.ID]
+	c.mu.Unlock()
+	if known && v.version == s.version {
+		return v.value, nil
+	}
+	value, err := read()
+	if err != nil {
+		return value, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sources == nil {
+		c.sources = map[int64]versioned[T]{}
+	}
+	c.sources[s.ID] = versioned[T]{s.version, value}
+	return value, nil
+}
+
+func (c *cached[T]) drop(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.sources, id)
 }
 
 // ErrUnknown is a source that is not there, or that the asker may not read.
@@ -130,5 +168,5 @@ func New(cfg Config) *Index {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Index{Config: cfg, vectors: map[int64]vectors{}}
+	return &Index{Config: cfg}
 }

@@ -196,7 +196,6 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 			"postings":                   `SELECT count(*) FROM knowledge_postings p WHERE NOT EXISTS (SELECT FROM knowledge_chunks c WHERE c.id = p.chunk_id)`,
 			"lexemes of nothing":         `SELECT count(*) FROM knowledge_lexemes l WHERE l.chunks <> (SELECT count(*) FROM knowledge_postings p WHERE p.source_id = l.source_id AND p.lexeme = l.lexeme)`,
 			"lexemes without an entry":   `SELECT count(*) FROM knowledge_postings p WHERE NOT EXISTS (SELECT FROM knowledge_lexemes l WHERE l.source_id = p.source_id AND l.lexeme = p.lexeme)`,
-			"trigrams of nothing":        `SELECT count(*) FROM knowledge_trigrams t WHERE NOT EXISTS (SELECT FROM knowledge_lexemes l WHERE l.source_id = t.source_id AND l.lexeme = t.lexeme)`,
 			"a wrong number of passages": `SELECT count(*) FROM knowledge_sources s WHERE s.chunks <> (SELECT count(*) FROM knowledge_chunks c WHERE c.source_id = s.id)`,
 		} {
 			var n int
@@ -209,13 +208,39 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 		if err := b.Remove(t.Context(), s.ID); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"sources", "documents", "chunks", "postings", "lexemes", "trigrams"} {
+		for _, table := range []string{"sources", "documents", "chunks", "postings", "lexemes"} {
 			var n int
 			if err := b.pool.QueryRow(t.Context(), `SELECT count(*) FROM knowledge_`+table).Scan(&n); err != nil || n != 0 {
 				t.Errorf("%s: %d (%v)", table, n, err)
 			}
 		}
 	})
+}
+
+// Each process keeps the words of sources in memory.
+func TestMisspeltWordsAreThoseOfToday(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.source("guide", nil)
+	neighbour := &bundle{index.New(index.Config{Pool: b.pool}), t, b.pool, 0}
+	b.refresh(s, [2]string{"trees", "The chestnut in the yard."})
+	for _, c := range []struct {
+		text string
+		want []string
+	}{{"chesnut", []string{"trees"}}, {"gooseberrry", []string{}}} {
+		if got := neighbour.paths(index.Query{Text: c.text, Account: b.account("telegram", c.text)}); !slices.Equal(got, c.want) {
+			t.Errorf("%s finds %v, not %v", c.text, got, c.want)
+		}
+	}
+	b.refresh(s, [2]string{"bushes", "The gooseberry behind the house."})
+	for _, c := range []struct {
+		text string
+		want []string
+	}{{"chestnutt", []string{}}, {"gooseberrry", []string{"bushes"}}} {
+		if got := neighbour.paths(index.Query{Text: c.text, Account: b.account("web", c.text)}); !slices.Equal(got, c.want) {
+			t.Errorf("%s finds %v, not %v, after the neighbour has read other documents", c.text, got, c.want)
+		}
+	}
 }
 
 func TestTheWholePageCounts(t *testing.T) {

@@ -105,7 +105,7 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 	}
 	if r.wrote >= manyChunks {
 		// Without it a search reads the table beside the index, and plans by what was there before.
-		if _, err := r.Pool.Exec(ctx, `VACUUM (ANALYZE) knowledge_postings, knowledge_lexemes, knowledge_trigrams, knowledge_chunks`); err != nil {
+		if _, err := r.Pool.Exec(ctx, `VACUUM (ANALYZE) knowledge_postings, knowledge_lexemes, knowledge_chunks`); err != nil {
 			return err
 		}
 	}
@@ -127,10 +127,10 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 	return r.warm(ctx, now)
 }
 
-// warm reads a source's vectors, so that the first who searches does not wait for them.
+// warm reads what is kept in memory of a source, so that the first who searches does not wait for it.
 func (r *refresh) warm(ctx context.Context, s Source) error {
-	if r.Embedder == nil {
-		return nil
+	if _, err := r.lexemesOf(ctx, s); err != nil || r.Embedder == nil {
+		return err
 	}
 	_, err := r.vectorsOf(ctx, s)
 	return err
@@ -138,8 +138,7 @@ func (r *refresh) warm(ctx context.Context, s Source) error {
 
 // sweep deletes the lexemes that are in no chunk any more.
 func (r *refresh) sweep(ctx context.Context) error {
-	_, err := r.Pool.Exec(ctx, `WITH gone AS (DELETE FROM knowledge_lexemes WHERE source_id = $1 AND chunks = 0 RETURNING lexeme)
-		DELETE FROM knowledge_trigrams t USING gone WHERE t.source_id = $1 AND t.lexeme = gone.lexeme`, r.source.ID)
+	_, err := r.Pool.Exec(ctx, `DELETE FROM knowledge_lexemes WHERE source_id = $1 AND chunks = 0`, r.source.ID)
 	return err
 }
 
@@ -284,8 +283,7 @@ const insertChunks = `WITH new AS (
 )
 INSERT INTO knowledge_lexemes AS l (source_id, lexeme, chunks)
 SELECT $1, lexeme, count(*) FROM posted GROUP BY lexeme ORDER BY lexeme
-ON CONFLICT (source_id, lexeme) DO UPDATE SET chunks = l.chunks + excluded.chunks
-RETURNING CASE WHEN xmax = 0 THEN lexeme ELSE '' END`
+ON CONFLICT (source_id, lexeme) DO UPDATE SET chunks = l.chunks + excluded.chunks`
 
 // write adds the pending documents.
 func (r *refresh) write(ctx context.Context, tx pgx.Tx) error {
@@ -309,16 +307,9 @@ func (r *refresh) write(ctx context.Context, tx pgx.Tx) error {
 	if len(c.document) == 0 {
 		return nil
 	}
-	rows, err = tx.Query(ctx, insertChunks, r.source.ID, r.source.Language, c.document, c.heading, c.summary, c.text, c.url, c.path, c.headWords, c.crumbWords, c.words, c.crumbs, c.langs, c.code,
+	_, err = tx.Exec(ctx, insertChunks, r.source.ID, r.source.Language, c.document, c.heading, c.summary, c.text, c.url, c.path, c.headWords, c.crumbWords, c.words, c.crumbs, c.langs, c.code,
 		c.embedding, headingWeight, lengthShare, usualLength)
-	if err != nil {
-		return err
-	}
-	lexemes, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
-	}
-	return r.spell(ctx, tx, slices.DeleteFunc(lexemes, func(l string) bool { return l == "" }))
+	return err
 }
 
 func (r *refresh) columns(ids map[string]int64) (c columns) {
@@ -336,18 +327,6 @@ func (r *refresh) columns(ids map[string]int64) (c columns) {
 		}
 	}
 	return c
-}
-
-// spell adds the trigrams of new lexemes.
-func (r *refresh) spell(ctx context.Context, tx pgx.Tx, lexemes []string) error {
-	var parts, of []string
-	for _, l := range lexemes {
-		for _, t := range trigrams(l) {
-			parts, of = append(parts, t), append(of, l)
-		}
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO knowledge_trigrams (source_id, trigram, lexeme) SELECT $1, * FROM unnest($2::text[], $3::text[]) ON CONFLICT DO NOTHING`, r.source.ID, parts, of)
-	return err
 }
 
 // count notes how many chunks there are, and that they are others.

@@ -360,10 +360,10 @@ const byWords = `WITH mine AS MATERIALIZED (
 ), parts AS (
 	SELECT chunk_id, lexeme, score FROM chosen JOIN strong USING (source_id, chunk_id)
 	UNION ALL
-	SELECT c.chunk_id, t.lexeme, t.weight * (SELECT p.weight / (p.weight + $8) FROM knowledge_postings p WHERE p.source_id = c.source_id AND p.lexeme = t.lexeme AND p.chunk_id = c.chunk_id)
-	FROM chosen c JOIN terms t USING (source_id) WHERE NOT t.strong
+	SELECT c.chunk_id, t.lexeme, t.weight * p.weight / (p.weight + $8) FROM chosen c JOIN terms t USING (source_id)
+		CROSS JOIN LATERAL (SELECT weight FROM knowledge_postings WHERE source_id = c.source_id AND lexeme = t.lexeme AND chunk_id = c.chunk_id OFFSET 0) p WHERE NOT t.strong
 )
-SELECT p.chunk_id, k.document_id, p.lexeme, p.score FROM parts p JOIN knowledge_chunks k ON k.id = p.chunk_id WHERE p.score IS NOT NULL ORDER BY p.chunk_id, p.lexeme`
+SELECT p.chunk_id, k.document_id, p.lexeme, p.score FROM parts p JOIN knowledge_chunks k ON k.id = p.chunk_id ORDER BY p.chunk_id, p.lexeme`
 
 // byWords ranks passages by the terms that they have.
 func (s *search) byWords(ctx context.Context, terms []term) ([]hit, error) {

@@ -93,9 +93,8 @@ func (x *Index) Remove(ctx context.Context, id int64) error {
 	if _, err := x.Pool.Exec(ctx, `DELETE FROM knowledge_sources WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("remove a source of knowledge: %w", err)
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.vectors, id)
+	x.vectors.drop(id)
+	x.lexemes.drop(id)
 	return nil
 }
 

@@ -3,9 +3,11 @@ package index
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,75 +16,111 @@ import (
 
 const (
 	likeShare    = 0.35 // of their trigrams that two words have in common, at least, to be taken for one another
+	leastShared  = 0.3  // of a word's trigrams that another one has, at least
 	shortLetters = 5    // words of at most so many letters may differ by one, longer ones by more
 	stemLetters  = 5    // of a lexeme, at least, that a word may begin with whose ending is misspelt
 	mostEnding   = 6    // letters that such an ending has
 	mostWrong    = 8    // words of a question that are looked at
 	mostLike     = 3    // words that one is taken for
-	looksAlike   = 60   // words that are looked at closely
 )
 
-// alike finds for each misspelt word those that have the most trigrams in common with it. Rows are put together by lexeme first, whose order is that of bytes, and words
-// are known by their place: texts in the order of a language are dear to sort, and there are thousands.
-const alike = `WITH near AS MATERIALIZED (
-	SELECT t.lexeme, w.place, t.source_id, count(*) AS common FROM knowledge_sources s, ` + namesOf + `, unnest($4::text[], $5::int[], $6::int[], $7::text[], $8::int[]) AS w (language, place, letters, part, parts)
-		JOIN knowledge_trigrams t ON t.trigram = w.part WHERE t.source_id = s.id AND s.language = w.language AND length(t.lexeme) BETWEEN w.letters - $10 AND w.letters + 2 AND ` + scope + `
-	GROUP BY t.lexeme, w.place, t.source_id HAVING count(*) >= greatest(1, min(w.parts) * 3 / 10)
-)
-SELECT w.place, n.lexeme, sum(l.chunks), max(n.common) FROM (SELECT DISTINCT unnest($5::int[]) AS place) w
-	CROSS JOIN LATERAL (SELECT source_id, lexeme, common FROM near WHERE near.place = w.place ORDER BY common DESC, length(lexeme), lexeme LIMIT $9) n
-	JOIN knowledge_lexemes l USING (source_id, lexeme) WHERE l.chunks > 0 GROUP BY w.place, n.lexeme`
+// lexeme is one that passages of a source have. Those of a source are kept in memory, some forty bytes each, and all are compared with a misspelt word:
+// that is sooner done than asking the database for those written alike.
+type lexeme struct {
+	text    string
+	chunks  int    // that have it
+	letters uint64 // which letters it has, each by one bit; some share theirs
+}
+
+// lexemesOf gives the lexemes of a source as they are now.
+func (x *Index) lexemesOf(ctx context.Context, s Source) ([]lexeme, error) {
+	return x.lexemes.of(s, func() ([]lexeme, error) {
+		rows, err := x.Pool.Query(ctx, `SELECT lexeme, chunks FROM knowledge_lexemes WHERE source_id = $1 AND chunks > 0`, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l lexeme, err error) {
+			err = row.Scan(&l.text, &l.chunks)
+			l.letters = lettersOf(l.text)
+			return l, err
+		})
+	})
+}
+
+func lettersOf(word string) (set uint64) {
+	for _, r := range word {
+		set |= 1 << (r % 64)
+	}
+	return set
+}
 
 // correct adds, for each word that no passage has and that is none of the language's, those that are written alike.
 func (s *search) correct(ctx context.Context) error {
-	var languages, words, parts []string
-	var places, letters, counts []int
 	wrong := 0
-	for _, t := range s.terms {
-		size := len([]rune(t.lexeme))
-		if t.chunks > 0 || size < 3 || s.isWord(t) || wrong >= mostWrong {
+	for i := range s.terms {
+		t := &s.terms[i]
+		if t.chunks > 0 || utf8.RuneCountInString(t.lexeme) < 3 || s.isWord(*t) || wrong >= mostWrong {
 			continue
 		}
 		wrong++
-		place := slices.Index(words, t.lexeme) // it may be asked for in several languages
-		if place < 0 {
-			place, words = len(words), append(words, t.lexeme)
+		found, err := s.alike(ctx, t)
+		if err != nil {
+			return err
 		}
-		list := trigrams(t.lexeme)
-		for _, part := range list {
-			languages, places, letters, parts, counts = append(languages, t.language), append(places, place), append(letters, size), append(parts, part), append(counts, len(list))
-		}
+		s.replace(t, found)
 	}
-	defer s.measure()
-	if len(words) == 0 {
-		return nil
-	}
-	rows, err := s.Pool.Query(ctx, alike, s.query.Account, s.query.ToolID, s.query.Shared, languages, places, letters, parts, counts, looksAlike, mostEnding)
-	if err != nil {
-		return err
-	}
-	found := map[string][]term{}
-	var place, common int
-	var t term
-	_, err = pgx.ForEachRow(rows, []any{&place, &t.lexeme, &t.chunks, &common}, func() error {
-		word := words[place]
-		if share, is := meant(word, t.lexeme, common); is {
-			found[word] = append(found[word], term{lexeme: t.lexeme, chunks: t.chunks, share: share, idf: s.idf(t.chunks)})
-		}
-		return nil
-	})
-	for i := range s.terms {
-		s.replace(&s.terms[i], found[s.terms[i].lexeme])
-	}
-	return err
+	s.measure()
+	return nil
 }
 
-// meant tells whether a word may be misspelt for another one with which it has so many trigrams in common, and what that one then counts.
-func meant(word, other string, common int) (share float64, is bool) {
-	most := 1 + len([]rune(word))/(shortLetters+1)
+// alike finds the lexemes in the sources of a term's language that it may be misspelt for.
+func (s *search) alike(ctx context.Context, t *term) ([]term, error) {
+	chunks, shares := map[string]int{}, map[string]float64{}
+	most, letters := mayDiffer(t.lexeme), lettersOf(t.lexeme)
+	for _, source := range s.sources {
+		if source.Language != t.language {
+			continue
+		}
+		lexemes, err := s.lexemesOf(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lexemes {
+			// A letter that is replaced takes one out of the set and puts one in: this rules out nearly all without comparing.
+			if bits.OnesCount64(l.letters^letters) > 2*most && !strings.HasPrefix(t.lexeme, l.text) {
+				continue
+			}
+			if share, is := meant(t.lexeme, l.text); is {
+				chunks[l.text] += l.chunks
+				shares[l.text] = share
+			}
+		}
+	}
+	var found []term
+	for text, n := range chunks {
+		found = append(found, term{language: t.language, lexeme: text, chunks: n, share: shares[text], idf: s.idf(n)})
+	}
+	return found, nil
+}
+
+// mayDiffer is by how many letters a word may differ from the one it is meant for.
+func mayDiffer(word string) int { return 1 + utf8.RuneCountInString(word)/(shortLetters+1) }
+
+// meant tells whether a word may be misspelt for another one, and what that one then counts.
+func meant(word, other string) (share float64, is bool) {
+	most := mayDiffer(word)
 	d := min(edit.Distance(word, other, most), endings(word, other))
-	shared := float64(common) / float64(len(trigrams(word))+len(trigrams(other))-common)
-	if d > most || shared < likeShare && d > 1 {
+	if d > most {
+		return 0, false
+	}
+	a, b := trigrams(word), trigrams(other)
+	common := 0
+	for _, part := range a {
+		if _, has := slices.BinarySearch(b, part); has {
+			common++
+		}
+	}
+	if common < max(1, int(leastShared*float64(len(a)))) || d > 1 && float64(common) < likeShare*float64(len(a)+len(b)-common) {
 		return 0, false
 	}
 	return 0.9 - 0.2*float64(d), true
@@ -107,10 +145,7 @@ func (s *search) replace(t *term, meant []term) {
 		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(b.chunks, a.chunks), cmp.Compare(a.lexeme, b.lexeme))
 	})
 	t.idf = meant[0].idf
-	for _, m := range meant[:min(len(meant), mostLike)] {
-		m.language = t.language
-		s.more = append(s.more, m)
-	}
+	s.more = append(s.more, meant[:min(len(meant), mostLike)]...)
 }
 
 // isWord tells whether a word is spelt as it should be, as far as that is known.

@@ -18,7 +18,6 @@ const embedBatch = 64
 
 // vectors are the embeddings of a source, in memory: the database has no index of them, and all are compared.
 type vectors struct {
-	version   int64
 	dimension int
 	ids       []int64
 	values    []float32 // of all, one after the other
@@ -203,38 +202,30 @@ func (x *Index) vectorsOf(ctx context.Context, s Source) (vectors, error) {
 	if s.embeddings != x.Embedder.Model() {
 		return vectors{}, nil
 	}
-	x.mu.Lock()
-	v, known := x.vectors[s.ID]
-	x.mu.Unlock()
-	if known && v.version == s.version {
+	return x.vectors.of(s, func() (v vectors, err error) {
+		rows, err := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding <> '' ORDER BY id`, s.ID)
+		if err != nil {
+			return v, fmt.Errorf("read embeddings: %w", err)
+		}
+		var id int64
+		var raw []byte
+		_, err = pgx.ForEachRow(rows, []any{&id, &raw}, func() error {
+			if v.dimension == 0 {
+				v.dimension = len(raw) / 4
+				v.ids, v.values = make([]int64, 0, s.Chunks), make([]float32, 0, s.Chunks*v.dimension)
+			}
+			if len(raw) != 4*v.dimension {
+				return nil // of another dimension: the model was exchanged under its name
+			}
+			v.ids = append(v.ids, id)
+			for i := range v.dimension {
+				v.values = append(v.values, math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+			}
+			return nil
+		})
+		if err != nil {
+			return v, fmt.Errorf("read embeddings: %w", err)
+		}
 		return v, nil
-	}
-	rows, err := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding <> '' ORDER BY id`, s.ID)
-	if err != nil {
-		return v, fmt.Errorf("read embeddings: %w", err)
-	}
-	v = vectors{version: s.version}
-	var id int64
-	var raw []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &raw}, func() error {
-		if v.dimension == 0 {
-			v.dimension = len(raw) / 4
-			v.ids, v.values = make([]int64, 0, s.Chunks), make([]float32, 0, s.Chunks*v.dimension)
-		}
-		if len(raw) != 4*v.dimension {
-			return nil // of another dimension: the model was exchanged under its name
-		}
-		v.ids = append(v.ids, id)
-		for i := range v.dimension {
-			v.values = append(v.values, math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		}
-		return nil
 	})
-	if err != nil {
-		return v, fmt.Errorf("read embeddings: %w", err)
-	}
-	x.mu.Lock()
-	x.vectors[s.ID] = v
-	x.mu.Unlock()
-	return v, nil
 }
