@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (b *bench) open(ctx context.Context, n int) (*house, error) {
 		}
 		p := &program.Process{Binary: b.binary, Dir: filepath.Join(b.dir, uuid.NewString()), Address: page, Client: client, Env: append([]string{
 			"HOUSE_KEY=" + strings.Repeat("ab", 32), "TOOLS_DIR=" + b.tools, "WORKFLOWS_DIR=" + filepath.Join(b.dir, "none"),
-			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error", "GOMAXPROCS=" + strconv.Itoa(max(1, runtime.NumCPU()/n)),
+			"OUTBOUND_ALLOW=127.0.0.1", "SIGNUP_CREDIT_USD=1000", "LOG_LEVEL=error", "GOMAXPROCS=" + strconv.Itoa(cmp.Or(b.processors, runtime.NumCPU()/n, 1)),
 		}, database...)}
 		h.processes = append(h.processes, p)
 		if err := p.Up(ctx); err != nil {

@@ -3,10 +3,11 @@
 // Command processes measures what several processes on one Postgres get through, against one: complete runs a second that programs order
 // over the API, the processor time of each run, and how long an order waits for its first answer at an even pace.
 //
-//	go run ./test/bench/processes [-processes 1,2,4] [-rounds 3] [-seconds 3] [-clients 16] [-pace 40] [-pooler 20]
+//	go run ./test/bench/processes [-processes 1,2,4] [-rounds 3] [-seconds 3] [-clients 16] [-pace 40] [-processors 1] [-pooler 20]
 //
 // It is called from the project's root, and builds the program. The service that does the work answers at once, and is in this program, whose
-// processor time does not count. Processes share the machine's processors as containers do, by GOMAXPROCS. The houses take turns; what counts are the ratios to the first one of the same round, of which the median is
+// processor time does not count. Processes share the machine's processors as containers do, by GOMAXPROCS; with -processors one process has no more of them
+// than each of several, as on machines of their own. The houses take turns; what counts are the ratios to the first one of the same round, of which the median is
 // printed: on two cores several processes are no faster, but they must not be dearer.
 package main
 
@@ -46,6 +47,7 @@ type options struct {
 	rounds        int
 	time          time.Duration
 	clients, pace int
+	processors    int
 	pooler        int
 }
 
@@ -56,6 +58,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "measurements of each number of processes")
 	flags.IntVar(&o.clients, "clients", 16, "programs for each process that order, each one thing after the other")
 	flags.IntVar(&o.pace, "pace", 40, "orders a second where the first answer is measured")
+	flags.IntVar(&o.processors, "processors", 0, "that each process may use; 0: its share of the machine's, so that one alone has more than each of several")
 	flags.IntVar(&o.pooler, "pooler", 0, "connections of a PgBouncer in transaction mode, in front of all processes together; 0: none")
 	if err := flags.Parse(args); err != nil {
 		return o, err
