@@ -66,7 +66,9 @@ func (s server) showChain(w http.ResponseWriter, r *http.Request, a users.Accoun
 }
 
 // seesChain reports whether what stands in a chain is an account's to see, as its key opens it. No restricted key writes chains down.
-func seesChain(a users.Account, c missions.Chain) bool { return a.Sees("") && a.Tools.Names(c.ToolID()) }
+func seesChain(a users.Account, c missions.Chain) bool {
+	return a.Sees("") && a.Tools.Names(c.ToolID())
+}
 
 func (s server) listChains(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	list, err := s.Missions.Chains(r.Context(), a.ID)

@@ -40,7 +40,9 @@ func newServer(t *testing.T, version *atomic.Int64) string {
 			}
 			return []byte(p.Format), "image/" + p.Format, nil
 		},
-		Export: func(context.Context, users.Account, string) (json.RawMessage, error) { return json.RawMessage(`{}`), nil },
+		Export: func(context.Context, users.Account, string) (json.RawMessage, error) {
+			return json.RawMessage(`{}`), nil
+		},
 		Edit: func(_ context.Context, account users.Account, id string, body json.RawMessage) (any, error) {
 			if _, err := get(t.Context(), account, id); err != nil {
 				return nil, err
