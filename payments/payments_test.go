@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -308,6 +309,31 @@ func TestVouchers(t *testing.T) {
 			t.Errorf("too old: %v", err)
 		}
 		b.Wants(t, user, 0, 0)
+	})
+	t.Run("of many guesses at once, on two processes, five are looked at", func(t *testing.T) {
+		user, other := b.User(t), payments.New(payments.Config{Pool: b.Pool, Ledger: b.Ledger, Now: b.Now})
+		for range 2 { // the second hour begins with the row of the first
+			var wait sync.WaitGroup
+			var wrong, waits atomic.Int32
+			for i := range 40 {
+				store := []*payments.Store{b.Store, other}[i%2]
+				wait.Go(func() {
+					switch _, err := store.Redeem(ctx, user, fmt.Sprintf("0000-0000-0000-00%02d", i)); {
+					case errors.Is(err, payments.ErrNoVoucher):
+						wrong.Add(1)
+					case errors.Is(err, payments.ErrTooManyCodes):
+						waits.Add(1)
+					default:
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+			if wrong.Load() != 5 || waits.Load() != 35 {
+				t.Errorf("%d were looked at, %d were told to wait", wrong.Load(), waits.Load())
+			}
+			b.Pass(time.Hour)
+		}
 	})
 	t.Run("operators see what became of each, and no code", func(t *testing.T) {
 		list, err := b.Vouchers(ctx, 10)

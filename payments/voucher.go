@@ -114,15 +114,21 @@ func hashOf(code string) []byte {
 
 // Redeem gives a voucher's credit to the account, once. Errors: ErrNoVoucher, ErrTooManyCodes.
 func (s *Store) Redeem(ctx context.Context, accountID, code string) (p Payment, err error) {
+	var wrong error
 	err = postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		if err := s.mayGuess(ctx, tx, accountID); err != nil {
 			return err
 		}
-		p, err = s.redeem(ctx, tx, accountID, hashOf(code))
+		p, wrong = s.redeem(ctx, tx, accountID, hashOf(code))
+		if !errors.Is(wrong, ErrNoVoucher) {
+			return wrong
+		}
+		_, err := tx.Exec(ctx, `UPDATE payment_guesses SET wrong = wrong + 1 WHERE account_id = $1`, accountID) // committed before the next guess is looked at
 		return err
 	})
-	if errors.Is(err, ErrNoVoucher) {
-		err = errors.Join(err, s.wrongGuess(ctx, accountID))
+	if err == nil && wrong != nil {
+		_, err = s.cfg.Pool.Exec(ctx, `DELETE FROM payment_guesses WHERE since <= $1`, s.cfg.Now().Add(-wrongFor))
+		err = errors.Join(wrong, err)
 	}
 	if err != nil {
 		return Payment{}, fmt.Errorf("redeem a voucher: %w", err)
@@ -149,26 +155,18 @@ func (s *Store) redeem(ctx context.Context, tx pgx.Tx, accountID string, hash []
 	return p, err
 }
 
-// mayGuess has guesses of one account go one after the other.
+// mayGuess has guesses of one account go one after the other, in all processes: the account's row stays locked until the guess has been counted.
 func (s *Store) mayGuess(ctx context.Context, tx pgx.Tx, accountID string) error {
 	now := s.cfg.Now()
 	var wrong int
 	err := tx.QueryRow(ctx, `
 		INSERT INTO payment_guesses AS g (account_id, since, wrong) VALUES ($1, $2, 0)
-		ON CONFLICT (account_id) DO UPDATE SET since = CASE WHEN g.since <= $3 THEN $2 ELSE g.since END, wrong = CASE WHEN g.since <= $3 THEN 0 ELSE g.wrong END
+		ON CONFLICT (account_id) DO UPDATE SET since = CASE WHEN g.since <= $3 OR g.wrong = 0 THEN $2 ELSE g.since END, wrong = CASE WHEN g.since <= $3 THEN 0 ELSE g.wrong END
 		RETURNING wrong`, accountID, now, now.Add(-wrongFor)).Scan(&wrong)
 	if err == nil && wrong >= wrongCodes {
 		err = ErrTooManyCodes
 	}
 	return err
-}
-
-// wrongGuess counts outside the transaction that the wrong code undid.
-func (s *Store) wrongGuess(ctx context.Context, accountID string) error {
-	batch := &pgx.Batch{}
-	batch.Queue(`DELETE FROM payment_guesses WHERE since <= $1`, s.cfg.Now().Add(-wrongFor))
-	batch.Queue(`INSERT INTO payment_guesses AS g (account_id, since, wrong) VALUES ($1, $2, 1) ON CONFLICT (account_id) DO UPDATE SET wrong = g.wrong + 1`, accountID, s.cfg.Now())
-	return s.cfg.Pool.SendBatch(ctx, batch).Close()
 }
 
 // Vouchers lists them, newest first.

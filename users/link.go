@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -118,25 +117,28 @@ func useCode(ctx context.Context, tx pgx.Tx, ownerID string) error {
 
 // guess finds a code's owner and calls then in the same transaction, with the code locked.
 func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.Tx, Account) error) (Account, error) {
-	if err := mayGuess(ctx, s.pool, guesser, s.config.Now()); err != nil {
-		return Account{}, fmt.Errorf("link code: %w", err)
-	}
+	guesser, now := cleanText(guesser), s.config.Now()
 	var owner Account
+	var wrong bool
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if err := mayGuess(ctx, tx, guesser, now); err != nil {
+			return err
+		}
 		owner, err = one(tx.Query(ctx, `
 			SELECT `+accountColumns+` FROM user_link_codes c JOIN users u ON u.id = c.user_id
 			WHERE c.hash = $1 AND c.expires_at > $2 AND coalesce(c.tried_by, $3) = $3 FOR UPDATE OF c`,
-			hashOf(plainCode(code)), s.config.Now(), cleanText(guesser)))
-		if errors.Is(err, ErrNotFound) {
-			return ErrNoCode
+			hashOf(plainCode(code)), now, guesser))
+		if wrong = errors.Is(err, ErrNotFound); wrong {
+			_, err = tx.Exec(ctx, `UPDATE user_link_guesses SET wrong = wrong + 1 WHERE guesser = $1`, guesser) // committed before the next guess is looked at
+			return err
 		}
 		if err != nil {
 			return err
 		}
 		return then(tx, owner)
 	})
-	if errors.Is(err, ErrNoCode) {
-		err = errors.Join(err, wrongGuess(ctx, s.pool, guesser, s.config.Now()))
+	if err == nil && wrong {
+		err = errors.Join(ErrNoCode, s.forgetGuesses(ctx, now))
 	}
 	if err != nil {
 		return Account{}, fmt.Errorf("link code: %w", err)
@@ -144,14 +146,15 @@ func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.T
 	return owner, nil
 }
 
-func mayGuess(ctx context.Context, pool *pgxpool.Pool, guesser string, now time.Time) error {
+// mayGuess has guesses of one guesser go one after the other, in all processes: their row stays locked until the guess has been counted.
+func mayGuess(ctx context.Context, tx pgx.Tx, guesser string, now time.Time) error {
+	var wrong int
 	var since time.Time
-	err := pool.QueryRow(ctx, `SELECT since FROM user_link_guesses WHERE guesser = $1 AND wrong >= $2 AND since > $3`,
-		cleanText(guesser), linkGuesses, now.Add(-linkPenalty)).Scan(&since)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
+	err := tx.QueryRow(ctx, `
+		INSERT INTO user_link_guesses AS g (guesser, wrong, since) VALUES ($1, 0, $2)
+		ON CONFLICT (guesser) DO UPDATE SET since = CASE WHEN g.since <= $3 OR g.wrong = 0 THEN $2 ELSE g.since END, wrong = CASE WHEN g.since <= $3 THEN 0 ELSE g.wrong END
+		RETURNING wrong, since`, guesser, now, now.Add(-linkPenalty)).Scan(&wrong, &since)
+	if err != nil || wrong < linkGuesses {
 		return err
 	}
 	e := registry.Say(registry.CodeRateLimited, said.LinkWait)
@@ -159,13 +162,10 @@ func mayGuess(ctx context.Context, pool *pgxpool.Pool, guesser string, now time.
 	return e
 }
 
-// wrongGuess counts, and forgets what no longer matters.
-func wrongGuess(ctx context.Context, pool *pgxpool.Pool, guesser string, now time.Time) error {
+// forgetGuesses deletes what no longer matters.
+func (s *Store) forgetGuesses(ctx context.Context, now time.Time) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM user_link_guesses WHERE since <= $1`, now.Add(-linkPenalty))
-	batch.Queue(`
-		INSERT INTO user_link_guesses AS g (guesser, wrong, since) VALUES ($1, 1, $2)
-		ON CONFLICT (guesser) DO UPDATE SET wrong = g.wrong + 1`, cleanText(guesser), now)
 	batch.Queue(`DELETE FROM user_link_codes WHERE expires_at <= $1`, now)
-	return pool.SendBatch(ctx, batch).Close()
+	return s.pool.SendBatch(ctx, batch).Close()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,6 +151,30 @@ func TestLinkCodes(t *testing.T) {
 		time.move(linkPenalty)
 		if merged, err := s.RedeemLinkCode(ctx, thief.ID, s.code(t, maker.ID)); err != nil || merged.From == "" {
 			t.Errorf("after the wait: %v", err)
+		}
+	})
+	t.Run("of many guesses at once five are looked at", func(t *testing.T) {
+		thief := person("discord")
+		for range 2 { // the second time begins with the row of the first
+			var wait sync.WaitGroup
+			var wrong, waits atomic.Int32
+			for range 40 {
+				wait.Go(func() {
+					switch _, err := s.PeekLinkCode(ctx, thief.ID, "0000-0000"); {
+					case errors.Is(err, ErrNoCode):
+						wrong.Add(1)
+					case registry.AsError(err).Code == registry.CodeRateLimited:
+						waits.Add(1)
+					default:
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+			if wrong.Load() != linkGuesses || waits.Load() != 40-linkGuesses {
+				t.Errorf("%d were looked at, %d were told to wait", wrong.Load(), waits.Load())
+			}
+			time.move(linkPenalty)
 		}
 	})
 	t.Run("one's own code is no guess and stays good", func(t *testing.T) {

@@ -48,13 +48,14 @@ type Account struct {
 
 	// What an API key leaves of it, where the account came by one: see Key.Narrow.
 	Tools registry.Audience `db:"-"` // who it is to tools where it is no operator; zero: everyone
-	Runs  string            `db:"-"` // the budget whose runs it sees; empty: all of its own
+	Runs  string            `db:"-"` // the budget by which alone it sees what was made; empty: all of its own
 }
 
 // Narrowed reports whether the account came by a key that leaves it some tools or runs only.
 func (a Account) Narrowed() bool { return a.Tools != registry.Everyone || a.Runs != "" }
 
-// Sees reports whether runs that drew on a budget, of this account, are there for it.
+// Sees reports whether what was made on a budget, of this account's runs, missions, conversations and drawings, is there for it. What has no budget, such
+// as a chain that was written down, is the account's own.
 func (a Account) Sees(budget string) bool { return a.Runs == "" || a.Runs == budget }
 
 // Identity is a person as one platform knows them.

@@ -61,8 +61,10 @@ func (p *Provider) draw(ctx context.Context, c registry.Call) (registry.Result, 
 	if words = strings.TrimSpace(words); words == "" || len(words) > maxWords {
 		return registry.Result{}, registry.Say(registry.CodeInvalidInput, said.DrawSay, "n", maxWords).At("text")
 	}
-	id, _ := c.Inputs["scene"].(string)
-	key := sceneKey{account: c.UserID, session: c.Context.SessionID, id: id}
+	key, err := p.key(ctx, c)
+	if err != nil {
+		return registry.Result{}, err
+	}
 	if f, ok := asFile(words); ok {
 		return p.download(ctx, key, f)
 	}

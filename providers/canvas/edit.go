@@ -40,21 +40,21 @@ type Edited struct {
 // shapes are merged.
 var ErrConflict = errors.New("what this is about has been changed meanwhile")
 
-// Edit carries out an edit of an account's drawing, as tools do. It is a *registry.Error where the drawing is not the account's (CodeLost) or an operation can't
+// Edit carries out an edit of somebody's drawing, as tools do. It is a *registry.Error where the drawing is not theirs (CodeLost) or an operation can't
 // be done (CodeInvalidInput), and ErrConflict.
-func (p *Provider) Edit(ctx context.Context, accountID, sceneID string, e Edit) (Edited, error) {
+func (p *Provider) Edit(ctx context.Context, w Whose, sceneID string, e Edit) (Edited, error) {
 	if _, err := uuid.Parse(e.ID); err != nil {
 		return Edited{}, registry.Errorf(registry.CodeInvalidInput, "is no UUID").At("id")
 	}
 	if n := len(e.Operations); n == 0 || n > maxOperations {
 		return Edited{}, registry.Errorf(registry.CodeInvalidInput, "has %d entries, expected 1 to %d", n, maxOperations).At("operations")
 	}
-	if _, err := p.Info(ctx, accountID, sceneID); err != nil {
+	if _, err := p.Info(ctx, w, sceneID); err != nil {
 		return Edited{}, err
 	}
 	var done Edited
-	_, answer, err := p.store.do(ctx, sceneKey{account: accountID, id: sceneID}, e.ID, "edit", false, func(s *stored) (Envelope, error) {
-		t := &turn{Provider: p, ctx: ctx, call: registry.Call{UserID: accountID}, scene: s.scene(p.Fonts), account: accountID, id: s.ID}
+	_, answer, err := p.store.do(ctx, sceneKey{Whose: w, id: sceneID}, e.ID, "edit", false, func(s *stored) (Envelope, error) {
+		t := &turn{Provider: p, ctx: ctx, call: registry.Call{UserID: w.Account}, scene: s.scene(p.Fonts), account: w.Account, id: s.ID}
 		shapes, err := t.edit(s, e)
 		if err != nil {
 			return Envelope{}, err

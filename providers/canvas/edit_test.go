@@ -24,7 +24,7 @@ type shown struct {
 
 func (h house) export(t *testing.T, account, id string) shown {
 	t.Helper()
-	raw, err := h.Export(t.Context(), account, id)
+	raw, err := h.Export(t.Context(), Whose{Account: account}, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestEdit(t *testing.T) {
 	at := func(i int) float64 { return h.export(t, ann, id).Shapes[i].X }
 	edit := func(e Edit) Edited {
 		t.Helper()
-		done, err := h.Edit(t.Context(), ann, id, e)
+		done, err := h.Edit(t.Context(), Whose{Account: ann}, id, e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,10 +72,10 @@ func TestEdit(t *testing.T) {
 		if done := edit(editOf(2, moveTo(second, 300))); done.Version != 4 {
 			t.Errorf("an edit of another shape gave %+v", done)
 		}
-		if _, err := h.Edit(t.Context(), ann, id, editOf(2, moveTo(first, 9))); !errors.Is(err, ErrConflict) || at(1) != 40 {
+		if _, err := h.Edit(t.Context(), Whose{Account: ann}, id, editOf(2, moveTo(first, 9))); !errors.Is(err, ErrConflict) || at(1) != 40 {
 			t.Errorf("an edit of a shape that was changed meanwhile: %v", err)
 		}
-		if _, err := h.Edit(t.Context(), ann, id, editOf(3, Operation{undoStep, nil})); !errors.Is(err, ErrConflict) {
+		if _, err := h.Edit(t.Context(), Whose{Account: ann}, id, editOf(3, Operation{undoStep, nil})); !errors.Is(err, ErrConflict) {
 			t.Errorf("an undo of what the page does not show: %v", err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestEdit(t *testing.T) {
 			t.Fatalf("what was done again is taken back again: %+v", h.export(t, ann, id))
 		}
 		edit(editOf(9, moveTo(second, 500)))
-		if _, err := h.Edit(t.Context(), ann, id, editOf(10, Operation{redoStep, nil})); registry.AsError(err).Code != registry.CodeInvalidInput {
+		if _, err := h.Edit(t.Context(), Whose{Account: ann}, id, editOf(10, Operation{redoStep, nil})); registry.AsError(err).Code != registry.CodeInvalidInput {
 			t.Errorf("a redo after something else was drawn: %v", err)
 		}
 	})
@@ -112,13 +112,13 @@ func TestEdit(t *testing.T) {
 			"another program": {"send-to-penpot", nil},
 			"somebody's file": {"create-rectangle", map[string]any{"backgroundImage": "asset:another"}},
 		} {
-			_, err := h.Edit(t.Context(), ann, id, editOf(before, moveTo(second, 1), op))
+			_, err := h.Edit(t.Context(), Whose{Account: ann}, id, editOf(before, moveTo(second, 1), op))
 			if registry.AsError(err).Code != registry.CodeInvalidInput {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		for name, e := range map[string]Edit{"no id": {Operations: []Operation{{}}, Version: before}, "nothing to do": editOf(before)} {
-			if _, err := h.Edit(t.Context(), ann, id, e); registry.AsError(err).Code != registry.CodeInvalidInput {
+			if _, err := h.Edit(t.Context(), Whose{Account: ann}, id, e); registry.AsError(err).Code != registry.CodeInvalidInput {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -127,7 +127,7 @@ func TestEdit(t *testing.T) {
 		}
 	})
 	t.Run("another's drawing is not there", func(t *testing.T) {
-		if _, err := h.Edit(t.Context(), bob, id, editOf(10, moveTo(first, 1))); registry.AsError(err).Code != registry.CodeLost {
+		if _, err := h.Edit(t.Context(), Whose{Account: bob}, id, editOf(10, moveTo(first, 1))); registry.AsError(err).Code != registry.CodeLost {
 			t.Errorf("%v", err)
 		}
 	})

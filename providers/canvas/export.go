@@ -10,19 +10,19 @@ import (
 	"github.com/signalbox/signalbox/registry"
 )
 
-// List gives an account's drawings, the one that was changed last first, at most a hundred.
-func (p *Provider) List(ctx context.Context, accountID string) ([]Info, error) {
-	return p.store.list(ctx, accountID)
+// List gives somebody's drawings, the one that was changed last first, at most a hundred.
+func (p *Provider) List(ctx context.Context, w Whose) ([]Info, error) {
+	return p.store.list(ctx, w)
 }
 
-// Info gives one drawing. Where an account has none of that id it is a *registry.Error with CodeLost, no matter who else has one.
-func (p *Provider) Info(ctx context.Context, accountID, sceneID string) (Info, error) {
-	return p.store.info(ctx, accountID, sceneID)
+// Info gives one drawing. Where w has none of that id it is a *registry.Error with CodeLost, no matter who else has one.
+func (p *Provider) Info(ctx context.Context, w Whose, sceneID string) (Info, error) {
+	return p.store.info(ctx, w, sceneID)
 }
 
-// Picture makes a picture of an account's drawing. A *registry.Error with CodeInvalidInput says what is wrong with the options.
-func (p *Provider) Picture(ctx context.Context, accountID, sceneID string, o draw.Options) (draw.Picture, error) {
-	s, err := p.store.get(ctx, accountID, sceneID)
+// Picture makes a picture of somebody's drawing. A *registry.Error with CodeInvalidInput says what is wrong with the options.
+func (p *Provider) Picture(ctx context.Context, w Whose, sceneID string, o draw.Options) (draw.Picture, error) {
+	s, err := p.store.get(ctx, w, sceneID)
 	if err != nil {
 		return draw.Picture{}, err
 	}
@@ -34,10 +34,10 @@ func (p *Provider) Picture(ctx context.Context, accountID, sceneID string, o dra
 	return picture, err
 }
 
-// Export is an account's drawing as data: id, title, version and shapes, parents before their children and siblings from bottom to top, each as
+// Export is somebody's drawing as data: id, title, version and shapes, parents before their children and siblings from bottom to top, each as
 // scene.View has it; flows and tokenSets.
-func (p *Provider) Export(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
-	s, err := p.store.get(ctx, accountID, sceneID)
+func (p *Provider) Export(ctx context.Context, w Whose, sceneID string) (json.RawMessage, error) {
+	s, err := p.store.get(ctx, w, sceneID)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type Painting struct {
 	Note    string // for people, such as who made it
 }
 
-// Config wires a Provider. All but Address, Logger and Overlays are required.
+// Config wires a Provider. All but Address, Logger, Overlays and Sees are required.
 type Config struct {
 	Pool  *pgxpool.Pool
 	Fonts *typeset.Setter
@@ -54,6 +54,8 @@ type Config struct {
 	// Owned tells whether a stored file is an account's.
 	Owned func(ctx context.Context, accountID string, ref registry.Media) (bool, error)
 	User  func(ctx context.Context, accountID string) (Person, error)
+	// Sees gives the Maker whose drawings alone are there for a run of an account that draws on a budget; empty: all of the account's. nil: always all.
+	Sees func(ctx context.Context, accountID, budget string) (maker string, err error)
 	// Penpot asks the Penpot that an account has connected. The error is for people, also where none is connected.
 	Penpot func(ctx context.Context, accountID, kind string, payload any) (json.RawMessage, error)
 	// Painter makes pictures from words.
@@ -154,8 +156,10 @@ func (p *Provider) run(ctx context.Context, c registry.Call) (registry.Result, e
 	if !ok {
 		return registry.Result{}, registry.Say(registry.CodeUnavailable, said.DrawNoTool, "tool", c.Tool.ToolID)
 	}
-	id, _ := c.Inputs["scene"].(string)
-	key := sceneKey{account: c.UserID, session: c.Context.SessionID, id: id}
+	key, err := p.key(ctx, c)
+	if err != nil {
+		return registry.Result{}, err
+	}
 	inputs := maps.Clone(c.Inputs)
 	delete(inputs, "scene")
 	t := &turn{Provider: p, ctx: ctx, call: c, inputs: inputs, account: c.UserID}
@@ -186,6 +190,16 @@ func (p *Provider) run(ctx context.Context, c registry.Call) (registry.Result, e
 		return registry.Result{}, o.refusal(err)
 	}
 	return p.result(ctx, o, s, answer, usage)
+}
+
+// key finds the scene of a call.
+func (p *Provider) key(ctx context.Context, c registry.Call) (key sceneKey, err error) {
+	id, _ := c.Inputs["scene"].(string)
+	key = sceneKey{Whose: Whose{Account: c.UserID}, name: c.Context.SessionID, id: id}
+	if p.Sees != nil {
+		key.Maker, err = p.Sees(ctx, c.UserID, c.Budget)
+	}
+	return key, err
 }
 
 // ahead lets an operation look at a scene, which others may change meanwhile, and do what takes long.

@@ -67,7 +67,7 @@ func envelopeOf(t *testing.T, r registry.Result) Envelope {
 
 func (h house) shapes(t *testing.T, account, id string) int {
 	t.Helper()
-	raw, err := h.Export(t.Context(), account, id)
+	raw, err := h.Export(t.Context(), Whose{Account: account}, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,12 +139,12 @@ func TestProvider(t *testing.T) {
 		if _, err := h.Call(t.Context(), h.call(bob, "mine", "rectangleMaker", merge(square, "scene", e.Scene))); err == nil || !strings.Contains(err.Error(), "there is no drawing") {
 			t.Errorf("got %v", err)
 		}
-		for _, err := range []error{second(h.Export(t.Context(), bob, e.Scene)), second(h.Picture(t.Context(), bob, e.Scene, draw.Options{Format: draw.PNG})), second(h.Info(t.Context(), bob, e.Scene)), second(h.Info(t.Context(), bob, "nonsense"))} {
+		for _, err := range []error{second(h.Export(t.Context(), Whose{Account: bob}, e.Scene)), second(h.Picture(t.Context(), Whose{Account: bob}, e.Scene, draw.Options{Format: draw.PNG})), second(h.Info(t.Context(), Whose{Account: bob}, e.Scene)), second(h.Info(t.Context(), Whose{Account: bob}, "nonsense"))} {
 			if told := registry.AsError(err); err == nil || told.Code != registry.CodeLost {
 				t.Errorf("got %v", err)
 			}
 		}
-		if list, err := h.List(t.Context(), bob); err != nil || len(list) != 0 {
+		if list, err := h.List(t.Context(), Whose{Account: bob}); err != nil || len(list) != 0 {
 			t.Errorf("the list has %v, %v", list, err)
 		}
 	})
@@ -181,7 +181,7 @@ func TestProvider(t *testing.T) {
 		if err := pgx.BeginFunc(t.Context(), h.Pool, func(tx pgx.Tx) error { return Forget(t.Context(), tx, dora) }); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := h.List(t.Context(), dora); err != nil || len(list) != 0 {
+		if list, err := h.List(t.Context(), Whose{Account: dora}); err != nil || len(list) != 0 {
 			t.Errorf("left are %v, %v", list, err)
 		}
 	})
@@ -248,7 +248,7 @@ func TestDraw(t *testing.T) {
 	}
 	text := func(t *testing.T, id string) string {
 		t.Helper()
-		raw, err := h.Export(t.Context(), "11111111-1111-4111-8111-111111111111", id)
+		raw, err := h.Export(t.Context(), Whose{Account: "11111111-1111-4111-8111-111111111111"}, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,4 +353,52 @@ func shapesOf(export string) string {
 	list, _, _ := strings.Cut(rest, `,"title"`)
 	list, _, _ = strings.Cut(list, `,"tokenSets"`)
 	return fmt.Sprint(list)
+}
+
+// TestDrawingsOfAKey has two keys that see only what was made by them, and their owner, draw in conversations of one name.
+func TestDrawingsOfAKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.Sees = func(_ context.Context, _, budget string) (string, error) { return budget, nil }
+	ctx, ann := t.Context(), uuid.NewString()
+	square := at4(10, 10, 50, 50)
+	by := func(key, session string, inputs in) registry.Call {
+		c := h.call(ann, session, "rectangleMaker", inputs)
+		c.Budget = key
+		return c
+	}
+	makers := []string{"", "key:1", "key:12"}
+	made := map[string]string{}
+	for _, maker := range makers {
+		made[maker] = h.do(t, by(maker, "", square)).Scene
+		if again := h.do(t, by(maker, "", square)).Scene; again != made[maker] {
+			t.Errorf("%q does not go on with its drawing", maker)
+		}
+		drawing := by(maker, "", in{"text": "undo"})
+		drawing.Tool.ToolID = DrawTool
+		if _, err := h.Call(ctx, drawing); err != nil {
+			t.Errorf("%q takes back: %v", maker, err)
+		}
+	}
+	for _, maker := range makers {
+		w := Whose{Account: ann, Maker: maker}
+		list, err := h.List(ctx, w)
+		if want := map[bool]int{true: len(makers), false: 1}[maker == ""]; err != nil || len(list) != want || maker != "" && list[0].ID != made[maker] {
+			t.Errorf("the list of %q has %v, %v", maker, list, err)
+		}
+		for other, id := range made {
+			sees := maker == "" || other == maker
+			for _, err := range []error{
+				second(h.Info(ctx, w, id)), second(h.Export(ctx, w, id)), second(h.Picture(ctx, w, id, draw.Options{Format: draw.PNG})), second(h.Edit(ctx, w, id, editOf(3, Operation{redoStep, nil}))),
+				second(h.Call(ctx, by(maker, "", merge(square, "scene", id)))), second(h.Call(ctx, registry.Call{UserID: ann, Budget: maker, RunID: uuid.NewString(), Tool: registry.Tool{ToolID: DrawTool}, Inputs: in{"text": "png", "scene": id}})),
+			} {
+				if told := registry.AsError(err); sees && told != nil && told.Code == registry.CodeLost || !sees && (told == nil || !strings.Contains(told.Message, "there is no drawing")) {
+					t.Errorf("%q and the drawing of %q: %v", maker, other, err)
+				}
+			}
+		}
+	}
+	if _, err := h.Call(ctx, by("", "key:12/", square)); err != nil || h.shapes(t, ann, made["key:12"]) < 2 {
+		t.Errorf("its owner draws nothing in it: %v", err)
+	}
 }

@@ -22,8 +22,26 @@ import (
 // writes what it changed.
 type store struct{ pool *pgxpool.Pool }
 
-// sceneKey finds a scene: by its id, or that of an account's conversation.
-type sceneKey struct{ account, session, id string }
+// Whose says whose drawings are there for somebody: those of an account or, with a Maker, of them those alone that were made with the API key whose
+// runs draw on the budget of that name.
+type Whose struct{ Account, Maker string }
+
+// session is the name under which a conversation is kept. What is drawn with a key that sees its own drawings alone is apart from all else.
+func (w Whose) session(name string) string {
+	if w.Maker == "" {
+		return name
+	}
+	return w.Maker + "/" + name
+}
+
+// theirs is the condition for a drawing that is there for w, $1 and $2.
+const theirs = `account_id = $1 AND ($2 = '' OR starts_with(session, $2 || '/'))`
+
+// sceneKey finds a scene: by its id, or that of a conversation.
+type sceneKey struct {
+	Whose
+	name, id string
+}
 
 // stored is a scene as it is kept.
 type stored struct {
@@ -91,7 +109,7 @@ func (st store) lock(ctx context.Context, tx pgx.Tx, key sceneKey, create bool) 
 		return &stored{}, nil
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO canvas_scenes (id, account_id, session, page) VALUES ($1, $2, $3, '{}') ON CONFLICT (account_id, session) WHERE current DO NOTHING`,
-		uuid.NewString(), key.account, key.session); err != nil {
+		uuid.NewString(), key.Account, key.session(key.name)); err != nil {
 		return nil, fmt.Errorf("begin a drawing: %w", err)
 	}
 	s, err = st.find(ctx, tx, key, true)
@@ -102,12 +120,12 @@ func (st store) lock(ctx context.Context, tx pgx.Tx, key sceneKey, create bool) 
 }
 
 func (store) find(ctx context.Context, tx pgx.Tx, key sceneKey, lock bool) (*stored, error) {
-	where, args := `account_id = $1 AND session = $2 AND current`, []any{key.account, key.session}
+	where, args := `account_id = $1 AND session = $2 AND current`, []any{key.Account, key.session(key.name)}
 	if key.id != "" {
 		if _, err := uuid.Parse(key.id); err != nil {
 			return nil, errNoScene(key.id)
 		}
-		where, args = `account_id = $1 AND id = $2`, []any{key.account, key.id}
+		where, args = theirs+` AND id = $3`, []any{key.Account, key.Maker, key.id}
 	}
 	if lock {
 		where += ` FOR UPDATE`
@@ -201,11 +219,11 @@ func (s *stored) apply() {
 
 // renew begins another drawing in the conversation. The one before is kept.
 func (s *stored) renew(ctx context.Context) error {
-	if _, err := s.tx.Exec(ctx, `UPDATE canvas_scenes SET current = false WHERE account_id = $1 AND session = $2 AND current`, s.key.account, s.key.session); err != nil {
+	if _, err := s.tx.Exec(ctx, `UPDATE canvas_scenes SET current = false WHERE account_id = $1 AND session = $2 AND current`, s.key.Account, s.key.session(s.key.name)); err != nil {
 		return fmt.Errorf("begin another drawing: %w", err)
 	}
 	fresh := stored{ID: uuid.NewString(), key: s.key, tx: s.tx}
-	if _, err := s.tx.Exec(ctx, `INSERT INTO canvas_scenes (id, account_id, session, page) VALUES ($1, $2, $3, '{}')`, fresh.ID, s.key.account, s.key.session); err != nil {
+	if _, err := s.tx.Exec(ctx, `INSERT INTO canvas_scenes (id, account_id, session, page) VALUES ($1, $2, $3, '{}')`, fresh.ID, s.key.Account, s.key.session(s.key.name)); err != nil {
 		return fmt.Errorf("begin another drawing: %w", err)
 	}
 	*s = fresh
@@ -254,9 +272,9 @@ type Info struct {
 
 const infoColumns = `id::text, title, version, changed_at`
 
-// list gives an account's drawings, the one that was changed last first.
-func (st store) list(ctx context.Context, accountID string) ([]Info, error) {
-	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE account_id = $1 ORDER BY changed_at DESC LIMIT 100`, accountID)
+// list gives somebody's drawings, the one that was changed last first.
+func (st store) list(ctx context.Context, w Whose) ([]Info, error) {
+	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` ORDER BY changed_at DESC LIMIT 100`, w.Account, w.Maker)
 	if err != nil {
 		return nil, fmt.Errorf("list drawings: %w", err)
 	}
@@ -267,12 +285,12 @@ func (st store) list(ctx context.Context, accountID string) ([]Info, error) {
 	return list, nil
 }
 
-// info gives one drawing of an account.
-func (st store) info(ctx context.Context, accountID, id string) (Info, error) {
+// info gives one drawing of somebody's.
+func (st store) info(ctx context.Context, w Whose, id string) (Info, error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return Info{}, lost(id)
 	}
-	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE account_id = $1 AND id = $2`, accountID, id)
+	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` AND id = $3`, w.Account, w.Maker, id)
 	if err != nil {
 		return Info{}, fmt.Errorf("find the drawing: %w", err)
 	}
@@ -290,13 +308,13 @@ func lost(id string) error {
 	return registry.Say(registry.CodeLost, said.DrawNotYours, "id", "\""+shorten(id)+"\"")
 }
 
-// get reads a drawing of an account.
-func (st store) get(ctx context.Context, accountID, id string) (s *stored, err error) {
+// get reads a drawing of somebody's.
+func (st store) get(ctx context.Context, w Whose, id string) (s *stored, err error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return nil, lost(id)
 	}
 	err = pgx.BeginTxFunc(ctx, st.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if s, err = st.find(ctx, tx, sceneKey{account: accountID, id: id}, false); err != nil {
+		if s, err = st.find(ctx, tx, sceneKey{Whose: w, id: id}, false); err != nil {
 			return err
 		}
 		return st.load(ctx, tx, s)

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas"
 	"github.com/signalbox/signalbox/providers/canvas/draw"
 	"github.com/signalbox/signalbox/registry"
+	"github.com/signalbox/signalbox/users"
 )
 
 // API gives drawings over HTTP to those whose they are.
@@ -21,32 +22,32 @@ func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
 	info := func(i canvas.Info) sceneapi.Info { return sceneapi.Info(i) }
 	return sceneapi.Handler(sceneapi.Config{
 		Caller: web.Caller, Logger: log,
-		List: func(ctx context.Context, accountID string) ([]sceneapi.Info, error) {
-			found, err := scenes.List(ctx, accountID)
+		List: func(ctx context.Context, a users.Account) ([]sceneapi.Info, error) {
+			found, err := scenes.List(ctx, whose(a))
 			list := make([]sceneapi.Info, len(found))
 			for i, one := range found {
 				list[i] = info(one)
 			}
 			return list, err
 		},
-		Get: func(ctx context.Context, accountID, sceneID string) (sceneapi.Info, error) {
-			one, err := scenes.Info(ctx, accountID, sceneID)
+		Get: func(ctx context.Context, a users.Account, sceneID string) (sceneapi.Info, error) {
+			one, err := scenes.Info(ctx, whose(a), sceneID)
 			return info(one), err
 		},
-		Picture: func(ctx context.Context, accountID, sceneID string, p sceneapi.Picture) ([]byte, string, error) {
+		Picture: func(ctx context.Context, a users.Account, sceneID string, p sceneapi.Picture) ([]byte, string, error) {
 			format := draw.Format(p.Format)
-			made, err := scenes.Picture(ctx, accountID, sceneID, draw.Options{Board: p.Board, Format: format, Scale: p.Scale})
+			made, err := scenes.Picture(ctx, whose(a), sceneID, draw.Options{Board: p.Board, Format: format, Scale: p.Scale})
 			return made.Content, format.MIMEType(), err
 		},
-		Export: func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error) {
-			return scenes.Export(ctx, accountID, sceneID)
+		Export: func(ctx context.Context, a users.Account, sceneID string) (json.RawMessage, error) {
+			return scenes.Export(ctx, whose(a), sceneID)
 		},
-		Edit: func(ctx context.Context, accountID, sceneID string, body json.RawMessage) (any, error) {
+		Edit: func(ctx context.Context, a users.Account, sceneID string, body json.RawMessage) (any, error) {
 			var e canvas.Edit
 			if err := door.DecodeStrictly(body, &e); err != nil {
 				return nil, registry.Errorf(registry.CodeInvalidInput, "the body can't be read: %s", door.JSONFault(err))
 			}
-			done, err := scenes.Edit(ctx, accountID, sceneID, e)
+			done, err := scenes.Edit(ctx, whose(a), sceneID, e)
 			if errors.Is(err, canvas.ErrConflict) {
 				err = sceneapi.Conflict
 			}
@@ -55,6 +56,9 @@ func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
 	})
 }
 
+// whose are the drawings that are there for an account as its key opens it.
+func whose(a users.Account) canvas.Whose { return canvas.Whose{Account: a.ID, Maker: a.Runs} }
+
 // Pages gives the pages an account's drawings.
 func Pages(drawn *canvas.Provider) scenes.Drawings { return pages{drawn} }
 
@@ -62,7 +66,7 @@ type pages struct{ drawn *canvas.Provider }
 
 // List gives those of an account.
 func (p pages) List(ctx context.Context, accountID string) ([]scenes.Info, error) {
-	found, err := p.drawn.List(ctx, accountID)
+	found, err := p.drawn.List(ctx, canvas.Whose{Account: accountID})
 	list := make([]scenes.Info, len(found))
 	for i, one := range found {
 		list[i] = scenes.Info(one)
@@ -72,6 +76,6 @@ func (p pages) List(ctx context.Context, accountID string) ([]scenes.Info, error
 
 // Get gives one of an account.
 func (p pages) Get(ctx context.Context, accountID, id string) (scenes.Info, error) {
-	one, err := p.drawn.Info(ctx, accountID, id)
+	one, err := p.drawn.Info(ctx, canvas.Whose{Account: accountID}, id)
 	return scenes.Info(one), err
 }

@@ -87,9 +87,10 @@ func Audience(a users.Account) registry.Audience {
 	return a.Tools
 }
 
-// Knows reports whether an account may know of a tool. One that somebody has made for themselves is nobody else's: its description tells all its steps.
+// Knows reports whether an account may know of a tool. One that somebody has made for themselves is nobody else's: its description tells all its steps. A key
+// that sees only what was made by it knows of those alone that its list of tools names.
 func Knows(a users.Account, t *registry.Tool) bool {
-	return t.KnownTo(Audience(a)) && (!t.Private() || t.Owner == a.ID)
+	return t.KnownTo(Audience(a)) && (!t.Private() || t.Owner == a.ID && (a.Sees("") || a.Tools != registry.Everyone))
 }
 
 // statuses are the values by which runs are listed.

@@ -35,15 +35,15 @@ type Picture struct {
 	Scale  float64
 }
 
-// Config wires a Handler; all but Logger are required. An account's drawing that is not there is a *registry.Error with CodeLost.
+// Config wires a Handler; all but Logger are required. A drawing that is not there for an account, as its key opens it, is a *registry.Error with CodeLost.
 type Config struct {
-	List    func(ctx context.Context, accountID string) ([]Info, error)
-	Get     func(ctx context.Context, accountID, sceneID string) (Info, error)
-	Picture func(ctx context.Context, accountID, sceneID string, p Picture) (content []byte, mime string, err error)
+	List    func(ctx context.Context, a users.Account) ([]Info, error)
+	Get     func(ctx context.Context, a users.Account, sceneID string) (Info, error)
+	Picture func(ctx context.Context, a users.Account, sceneID string, p Picture) (content []byte, mime string, err error)
 	// Export is the drawing as data.
-	Export func(ctx context.Context, accountID, sceneID string) (json.RawMessage, error)
+	Export func(ctx context.Context, a users.Account, sceneID string) (json.RawMessage, error)
 	// Edit carries out the operations of a request as one step. Its body is theirs to read, and so is the answer.
-	Edit func(ctx context.Context, accountID, sceneID string, body json.RawMessage) (answer any, err error)
+	Edit func(ctx context.Context, a users.Account, sceneID string, body json.RawMessage) (answer any, err error)
 	// Caller is who sent the request of ctx.
 	Caller func(ctx context.Context) (users.Account, bool)
 	Logger *slog.Logger
@@ -90,7 +90,7 @@ func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	list, err := s.List(r.Context(), a.ID)
+	list, err := s.List(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s server) edit(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if err := door.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
-	answer, err := s.Edit(r.Context(), a.ID, r.PathValue("id"), body)
+	answer, err := s.Edit(r.Context(), a, r.PathValue("id"), body)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s server) file(w http.ResponseWriter, r *http.Request, a users.Account) er
 	if !slices.Contains(formats, format) {
 		return registry.Errorf(registry.CodeLost, "there is no drawing in the format %q; there are %s", format, strings.Join(formats, ", "))
 	}
-	info, err := s.Get(r.Context(), a.ID, id)
+	info, err := s.Get(r.Context(), a, id)
 	if err != nil {
 		return err
 	}
@@ -144,9 +144,9 @@ func (s server) file(w http.ResponseWriter, r *http.Request, a users.Account) er
 	}
 	content, mime := []byte(nil), "application/json"
 	if format == "json" {
-		content, err = s.Export(r.Context(), a.ID, id)
+		content, err = s.Export(r.Context(), a, id)
 	} else {
-		content, mime, err = s.Picture(r.Context(), a.ID, id, p)
+		content, mime, err = s.Picture(r.Context(), a, id, p)
 	}
 	if err != nil {
 		h.Del("ETag")
@@ -168,7 +168,7 @@ const (
 // events tells each new version as a server-sent event, the present one first.
 func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	ctx, id := r.Context(), r.PathValue("id")
-	info, err := s.Get(ctx, a.ID, id)
+	info, err := s.Get(ctx, a, id)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) 
 			return nil
 		case <-tick.C:
 		}
-		if info, err = s.Get(ctx, a.ID, id); err != nil {
+		if info, err = s.Get(ctx, a, id); err != nil {
 			return nil // it was deleted, or nobody watches any more; a new request hears which
 		}
 	}

@@ -19,8 +19,8 @@ import (
 // newServer has one drawing, d1, which is ann's. The header X-Caller says who asks.
 func newServer(t *testing.T, version *atomic.Int64) string {
 	t.Helper()
-	get := func(_ context.Context, account, id string) (Info, error) {
-		if account != "ann" || id != "d1" {
+	get := func(_ context.Context, a users.Account, id string) (Info, error) {
+		if a.ID != "ann" || id != "d1" {
 			return Info{}, registry.Errorf(registry.CodeLost, "there is no drawing %q of yours", id)
 		}
 		return Info{ID: id, Title: "Poster", Version: version.Load()}, nil
@@ -28,20 +28,22 @@ func newServer(t *testing.T, version *atomic.Int64) string {
 	type key struct{}
 	handler := Handler(Config{
 		Get: get,
-		List: func(_ context.Context, account string) ([]Info, error) {
+		List: func(_ context.Context, account users.Account) ([]Info, error) {
 			if one, err := get(t.Context(), account, "d1"); err == nil {
 				return []Info{one}, nil
 			}
 			return []Info{}, nil
 		},
-		Picture: func(_ context.Context, _, _ string, p Picture) ([]byte, string, error) {
+		Picture: func(_ context.Context, _ users.Account, _ string, p Picture) ([]byte, string, error) {
 			if p.Board == "nobody" {
 				return nil, "", registry.Errorf(registry.CodeInvalidInput, "there is no such board")
 			}
 			return []byte(p.Format), "image/" + p.Format, nil
 		},
-		Export: func(context.Context, string, string) (json.RawMessage, error) { return json.RawMessage(`{}`), nil },
-		Edit: func(_ context.Context, account, id string, body json.RawMessage) (any, error) {
+		Export: func(context.Context, users.Account, string) (json.RawMessage, error) {
+			return json.RawMessage(`{}`), nil
+		},
+		Edit: func(_ context.Context, account users.Account, id string, body json.RawMessage) (any, error) {
 			if _, err := get(t.Context(), account, id); err != nil {
 				return nil, err
 			}
