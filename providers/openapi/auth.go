@@ -28,15 +28,23 @@ func (d *document) auth(op *ordered.Object, lookup func(string) (string, bool)) 
 	}
 	var first []auth
 	var missing said.Text
-	for i, v := range alternatives {
+	free := false // one alternative is to open it with nothing, which is taken last: services give more to those they know
+	for _, v := range alternatives {
 		needs, _ := v.(*ordered.Object)
+		if needs.Len() == 0 {
+			free = true
+			continue
+		}
 		list, problem := d.schemes(needs, lookup)
 		if problem.String() == "" {
 			return list, problem
 		}
-		if i == 0 {
+		if missing.String() == "" {
 			first, missing = list, problem
 		}
+	}
+	if free {
+		return nil, said.Text{}
 	}
 	return first, missing
 }

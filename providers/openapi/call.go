@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -42,17 +40,18 @@ type spec struct {
 	Auth        []auth   `json:"auth,omitempty"`
 	Idempotency string   `json:"idempotency,omitempty"` // the header that takes the run's handle
 	Context     []string `json:"context,omitempty"`     // headers that take where the call comes from
+	Accept      string   `json:"accept,omitempty"`      // the media types of answers, as the document has them
+	Stream      bool     `json:"stream,omitempty"`      // answers are server-sent events
 	Pages       bool     `json:"pages,omitempty"`       // the document announces answers in HTML or other text
 }
 
 // param is a parameter outside the body.
 type param struct {
-	Name    string `json:"name"`
-	In      string `json:"in"` // path, query, header, cookie
-	Input   string `json:"input"`
-	Style   string `json:"style,omitempty"`
-	Explode bool   `json:"explode,omitempty"`
-	JSON    bool   `json:"json,omitempty"` // sent as JSON text
+	Name  string `json:"name"`
+	In    string `json:"in"` // path, query, header, cookie
+	Input string `json:"input"`
+	JSON  bool   `json:"json,omitempty"` // sent as JSON text
+	style
 }
 
 // body is a request's body.
@@ -67,7 +66,8 @@ type body struct {
 type bodyField struct {
 	Name  string `json:"name"`
 	Input string `json:"input"`
-	Type  string `json:"type,omitempty"` // media type in a multipart body
+	Type  string `json:"type,omitempty"`  // media type in a multipart body
+	Style *style `json:"style,omitempty"` // in an encoded form; nil: lists item by item, objects as JSON
 }
 
 var _ registry.Caller = (*Tools)(nil)
@@ -83,12 +83,13 @@ func (t *Tools) Call(ctx context.Context, call registry.Call) (registry.Result, 
 	if err != nil {
 		return registry.Result{}, err
 	}
-	client, err := t.clients.open(ctx, s, &request)
-	if err != nil {
-		return registry.Result{}, err
-	}
 	began := t.cfg.Now()
-	answer, err := client.Do(ctx, request)
+	answer, err := t.ask(ctx, s, request)
+	if answer.Status == http.StatusUnauthorized && t.clients.forget(s) {
+		if request, err = s.request(ctx, call); err == nil {
+			answer, err = t.ask(ctx, s, request)
+		}
+	}
 	if err != nil {
 		return registry.Result{}, err
 	}
@@ -108,6 +109,9 @@ func (s spec) request(ctx context.Context, call registry.Call) (upstream.Request
 	out := upstream.Request{Method: s.Method, Path: s.Path, Query: url.Values{}, Header: http.Header{}, Repeatable: call.Tool.Idempotent}
 	if s.Idempotency != "" {
 		out.Header.Set(s.Idempotency, call.Handle)
+	}
+	if s.Accept != "" {
+		out.Header.Set("Accept", s.Accept)
 	}
 	s.putContext(out.Header, call)
 	for _, p := range s.Params {
@@ -143,107 +147,39 @@ func (s spec) putContext(header http.Header, call registry.Call) {
 // put puts a parameter's value into a request in the style that the document asks for.
 func (p param) put(out *upstream.Request, value any) error {
 	if p.JSON {
-		value = text(value)
+		value = asJSON(value)
 	}
 	switch p.In {
 	case "path":
-		written := p.inPath(value)
+		written := p.inPath(p.Name, value)
 		if written == "" || written == "." || written == ".." {
 			return registry.Say(registry.CodeInvalidInput, said.InputValue).At(p.Input)
 		}
 		out.Path = strings.ReplaceAll(out.Path, "{"+p.Name+"}", written)
 	case "query":
-		p.inQuery(out.Query, value)
+		for _, pair := range p.pairs(p.Name, value) {
+			out.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(out.Path, "?")] + pair
+		}
 	case "header":
-		out.Header.Set(p.Name, oneLine(joined(value, ",", p.Explode)))
+		out.Header.Set(p.Name, oneLine(strings.Join(inRow(value, p.Explode), ",")))
 	case "cookie":
-		cookie := http.Cookie{Name: p.Name, Value: url.QueryEscape(joined(value, ",", false))}
-		out.Header.Add("Cookie", cookie.String())
+		for _, pair := range p.pairs(p.Name, value) {
+			addCookie(out.Header, pair)
+		}
 	}
 	return nil
 }
 
+// addCookie adds one to the only header that a request may have for them (RFC 6265, 5.4).
+func addCookie(header http.Header, pair string) {
+	if before := header.Get("Cookie"); before != "" {
+		pair = before + "; " + pair
+	}
+	header.Set("Cookie", pair)
+}
+
 // oneLine keeps a value from starting a header of its own.
 func oneLine(s string) string { return strings.NewReplacer("\r", " ", "\n", " ").Replace(s) }
-
-func (p param) inPath(value any) string {
-	var parts []string
-	for _, part := range pairs(value, p.Explode) {
-		parts = append(parts, url.PathEscape(part))
-	}
-	switch p.Style {
-	case "label":
-		return "." + strings.Join(parts, map[bool]string{true: ".", false: ","}[p.Explode])
-	case "matrix":
-		if _, isObject := value.(map[string]any); isObject && p.Explode {
-			return ";" + strings.ReplaceAll(strings.Join(parts, ";"), "%3D", "=")
-		}
-		if p.Explode {
-			return ";" + p.Name + "=" + strings.Join(parts, ";"+p.Name+"=")
-		}
-		return ";" + p.Name + "=" + strings.Join(parts, ",")
-	}
-	return strings.Join(parts, ",")
-}
-
-func (p param) inQuery(query url.Values, value any) {
-	if members, isObject := value.(map[string]any); isObject && (p.Style == "deepObject" || p.Explode) {
-		for _, name := range sortedKeys(members) {
-			key := name
-			if p.Style == "deepObject" {
-				key = p.Name + "[" + name + "]"
-			}
-			query.Set(key, text(members[name]))
-		}
-		return
-	}
-	if items, isList := value.([]any); isList && p.Explode {
-		for _, item := range items {
-			query.Add(p.Name, text(item))
-		}
-		return
-	}
-	query.Set(p.Name, joined(value, map[string]string{"spaceDelimited": " ", "pipeDelimited": "|"}[p.Style], false))
-}
-
-// joined writes a list's or an object's parts in a row.
-func joined(value any, separator string, explode bool) string {
-	return strings.Join(pairs(value, explode), cmp.Or(separator, ","))
-}
-
-// pairs are the parts of a value: a list's items, an object's names and values, or the value itself.
-func pairs(value any, explode bool) []string {
-	var parts []string
-	switch v := value.(type) {
-	case []any:
-		for _, item := range v {
-			parts = append(parts, text(item))
-		}
-	case map[string]any:
-		for _, name := range sortedKeys(v) {
-			if explode {
-				parts = append(parts, name+"="+text(v[name]))
-			} else {
-				parts = append(parts, name, text(v[name]))
-			}
-		}
-	default:
-		parts = append(parts, text(v))
-	}
-	return parts
-}
-
-// text is a value as text: a text itself, all else as JSON.
-func text(value any) string {
-	if s, ok := value.(string); ok {
-		return s
-	}
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
-	return string(raw)
-}
 
 // put makes the request's body of the inputs. Optional ones without a value are left out, and so is a body of
 // nothing that need not be there.
@@ -259,22 +195,32 @@ func (b *body) put(ctx context.Context, out *upstream.Request, call registry.Cal
 		return putMultipart(ctx, out, call, given)
 	}
 	members := make(map[string]any, len(given))
+	var form []string
 	for _, f := range given {
 		value, err := inJSON(ctx, call, f.Input)
 		if err != nil {
 			return err
 		}
 		members[f.Name] = value
+		form = append(form, f.inForm(value)...)
 	}
 	if b.Type == formEncoded {
-		form := url.Values{}
-		for name, value := range members {
-			param{Name: name, Style: "form", Explode: true}.inQuery(form, value)
-		}
-		out.Body, out.ContentType = strings.NewReader(form.Encode()), formEncoded
+		out.Body, out.ContentType = strings.NewReader(strings.ReplaceAll(strings.Join(form, "&"), "%20", "+")), formEncoded
 		return nil
 	}
 	return b.putJSON(out, members)
+}
+
+// inForm writes a member of an encoded form.
+func (f bodyField) inForm(value any) []string {
+	_, isObject := value.(map[string]any)
+	switch {
+	case f.Style != nil:
+		return f.Style.pairs(f.Name, value)
+	case isObject:
+		value = asJSON(value)
+	}
+	return style{Explode: true}.pairs(f.Name, value)
 }
 
 func (b *body) putJSON(out *upstream.Request, value any) error {
@@ -297,11 +243,14 @@ func (b *body) putWhole(ctx context.Context, out *upstream.Request, call registr
 	f, _ := call.Tool.InputSchema.Get(b.Whole)
 	out.ContentType, out.Body = b.Type, strings.NewReader(text(value))
 	if f.Type.IsMedia() {
-		data, _, err := file(ctx, call, b.Whole, value)
+		data, info, err := file(ctx, call, b.Whole, value)
 		if err != nil {
 			return err
 		}
 		out.Body = bytes.NewReader(data)
+		if strings.Contains(b.Type, "*") {
+			out.ContentType = cmp.Or(info.MIMEType, http.DetectContentType(data))
+		}
 	}
 	return nil
 }
@@ -374,16 +323,20 @@ func putMultipart(ctx context.Context, out *upstream.Request, call registry.Call
 
 func putPart(ctx context.Context, form *multipart.Writer, call registry.Call, f bodyField, value any) error {
 	data, kind := []byte(text(value)), f.Type
-	disposition := map[string]string{"name": f.Name}
+	if _, isObject := value.(map[string]any); isObject && kind == "" {
+		kind = "application/json"
+	}
+	// What Go offers for fields is not for use with a type of one's own.
+	disposition := strings.TrimSuffix(multipart.FileContentDisposition(f.Name, ""), `; filename=""`)
 	if input, _ := call.Tool.InputSchema.Get(f.Input); input.Type.IsMedia() {
 		content, info, err := file(ctx, call, f.Input, value)
 		if err != nil {
 			return err
 		}
 		data, kind = content, cmp.Or(info.MIMEType, http.DetectContentType(content))
-		disposition["filename"] = cmp.Or(info.Name, f.Name)
+		disposition = multipart.FileContentDisposition(f.Name, cmp.Or(info.Name, f.Name))
 	}
-	header := textproto.MIMEHeader{"Content-Disposition": {mime.FormatMediaType("form-data", disposition)}}
+	header := textproto.MIMEHeader{"Content-Disposition": {disposition}}
 	if kind != "" {
 		header.Set("Content-Type", kind)
 	}
@@ -393,33 +346,3 @@ func putPart(ctx context.Context, form *multipart.Writer, call registry.Call, f 
 	}
 	return err
 }
-
-// output makes the result of an answer: a file as one, everything else as text.
-func output(tool registry.Tool, answer upstream.Response) registry.Output {
-	out := registry.Output{Name: "result", Type: outputType(answer.Header.Get("Content-Type"))}
-	if len(tool.OutputSchema) > 0 {
-		out.Name = tool.OutputSchema[0].Name
-	}
-	if out.Type == "text" {
-		out.Text = readable(answer.Body)
-		return out
-	}
-	media, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
-	out.Info = registry.MediaInfo{MIMEType: media, Bytes: int64(len(answer.Body))}
-	out.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(answer.Body)), nil }
-	return out
-}
-
-// readable indents JSON and leaves other texts as they are.
-func readable(data []byte) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err == nil && b.Len() > 0 {
-		return b.String()
-	}
-	if text := strings.TrimSpace(strings.ToValidUTF8(string(data), "")); text != "" {
-		return text
-	}
-	return "Done."
-}
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,8 +1,10 @@
 package openapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/ordered"
+	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -97,7 +100,7 @@ func (c *clients) put(a auth, secret string, r *upstream.Request) {
 		r.Query.Set(a.Name, secret)
 	case "cookie":
 		cookie := http.Cookie{Name: a.Name, Value: secret}
-		r.Header.Add("Cookie", cookie.String())
+		addCookie(r.Header, cookie.String())
 	case "basic":
 		user, _ := c.cfg.Lookup(a.User)
 		sample := http.Request{Header: r.Header}
@@ -127,6 +130,20 @@ func (c *clients) secretOf(ctx context.Context, s spec, a auth) (string, error) 
 		}
 	}
 	return found.token, nil
+}
+
+// forget lets go of the tokens by which an operation was called, such as one that was taken back before its time. It reports whether
+// there are any.
+func (c *clients) forget(s spec) bool {
+	forgot := false
+	for _, a := range s.Auth {
+		if found, err := c.account(spec{Name: "tokens", BaseURL: s.BaseURL}, []auth{a}); err == nil && a.Kind == "client" {
+			found.mu.Lock()
+			found.token, forgot = "", true
+			found.mu.Unlock()
+		}
+	}
+	return forgot
 }
 
 // fetchToken gets a token by the client credentials flow (RFC 6749, 4.4).
@@ -208,12 +225,60 @@ func reasonOf(body []byte) string {
 	if err != nil {
 		return ""
 	}
+	var found []string
 	for _, o := range []*ordered.Object{root.Object("error"), root} {
 		for _, name := range []string{"detail", "message", "error_description", "title", "error"} {
-			if reason := []rune(sentence(o.Text(name))); len(reason) > 0 {
-				return string(reason[:min(len(reason), 200)])
+			if words := sentence(o.Text(name)); words != "" && len(found) == 0 {
+				found = append(found, words)
 			}
 		}
 	}
-	return ""
+	for _, o := range []*ordered.Object{root.Object("error"), root} {
+		for _, name := range []string{"errors", "detail", "details"} {
+			found = append(found, reasons(o.Get(name))...)
+		}
+	}
+	return plain.Clip(strings.Join(found, "; "), maxReason)
+}
+
+// maxReason bounds what is told of a service's words, in runes.
+const maxReason = 200
+
+// reasons reads what is wrong with single values: a list of texts or of objects that say where and what, or an object with lists of
+// texts by the names of values.
+func reasons(v any) []string {
+	var found []string
+	say := func(where, what string) {
+		if where != "" && what != "" {
+			what = where + ": " + what
+		}
+		if what != "" {
+			found = append(found, what)
+		}
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			o, _ := item.(*ordered.Object)
+			words, _ := item.(string)
+			where := cmp.Or(o.Text("pointer"), o.Text("field"), o.Text("path"), o.Text("param"), listed(o.Get("loc"), "."), listed(o.Get("path"), "."))
+			say(where, cmp.Or(words, sentence(cmp.Or(o.Text("detail"), o.Text("message"), o.Text("msg"), o.Text("title")))))
+		}
+	case *ordered.Object:
+		for _, m := range v.Members() {
+			words, _ := m.Value.(string)
+			say(m.Name, cmp.Or(words, listed(m.Value, ", ")))
+		}
+	}
+	return found
+}
+
+// listed writes a list of texts and numbers in a row.
+func listed(v any, separator string) string {
+	list, _ := v.([]any)
+	parts := make([]string, 0, len(list))
+	for _, item := range list {
+		parts = append(parts, fmt.Sprint(item))
+	}
+	return strings.Join(parts, separator)
 }

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,9 +39,9 @@ const (
 // judged as the document has it before anything is sent.
 func (b *builder) field(name string, schema any, required bool) registry.InputField {
 	s := b.doc.simple(schema)
-	f := registry.InputField{Name: name, Required: required, Type: registry.TypeString, Description: s.Text("description")}
-	if f.Description == "" {
-		f.Description = s.Text("title")
+	f := registry.InputField{Name: name, Required: required, Type: registry.TypeString, Description: cmp.Or(s.Text("description"), s.Text("title"))}
+	if own, _ := schema.(*ordered.Object); own.Text("description") != "" { // beside a reference
+		f.Description = own.Text("description")
 	}
 	if f.Description == "" {
 		b.warn("the input %s has no description: people and models have to guess what it is", name)
@@ -64,8 +65,8 @@ func (b *builder) field(name string, schema any, required bool) registry.InputFi
 
 // fileType is the type of an input for files, "" for all other schemas.
 func fileType(s *ordered.Object) registry.InputType {
-	format := s.Text("format")
-	encoded := s.Text("contentEncoding") == "base64" || s.Has("contentMediaType")
+	format, media := s.Text("format"), s.Text("contentMediaType")
+	encoded := s.Text("contentEncoding") == "base64" || media != "" && outputType(media) != "text"
 	if typeOf(s) != "string" && !encoded || format != "binary" && format != "byte" && !encoded {
 		return ""
 	}

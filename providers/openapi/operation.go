@@ -243,10 +243,19 @@ func (b *builder) parameters() {
 			byName[key] = p
 		}
 	}
+	for _, place := range placeholder.FindAllStringSubmatch(b.op.path, -1) {
+		if key := [2]string{place[1], "path"}; byName[key] == nil {
+			order = append(order, key) // a document that forgot it; a request with the braces would lead nowhere
+			byName[key] = ordered.Of(ordered.Member{Name: "schema", Value: ordered.Of(ordered.Member{Name: "type", Value: "string"})})
+		}
+	}
 	for _, key := range order {
 		b.parameter(byName[key], key[0], key[1])
 	}
 }
+
+// placeholder finds where a path takes a parameter.
+var placeholder = regexp.MustCompile(`\{([\w.-]+)\}`)
 
 func (b *builder) parameter(p *ordered.Object, name, in string) {
 	header := strings.ToLower(name)
@@ -264,17 +273,11 @@ func (b *builder) parameter(p *ordered.Object, name, in string) {
 		b.secret(p, name, in)
 		return
 	}
-	q := param{Name: name, In: in, Input: b.free(name, in), Style: p.Text("style"), Explode: p.Bool("explode")}
+	q := param{Name: name, In: in, Input: b.free(name, in), style: styleOf(p, map[string]string{"query": "form", "cookie": "form"}[in])}
 	schema := p.Get("schema")
 	for _, content := range p.Object("content").Members() {
 		media, _ := content.Value.(*ordered.Object)
-		schema, q.JSON = media.Get("schema"), true
-	}
-	if q.Style == "" {
-		q.Style = map[string]string{"query": "form", "cookie": "form"}[in]
-	}
-	if !p.Has("explode") {
-		q.Explode = q.Style == "form"
+		schema, q.JSON = media.Get("schema"), preference(content.Name) < 2
 	}
 	f := b.field(q.Input, schema, p.Bool("required") || in == "path")
 	if text := p.Text("description"); text != "" {
@@ -285,6 +288,15 @@ func (b *builder) parameter(p *ordered.Object, name, in string) {
 	}
 	b.tool.InputSchema = append(b.tool.InputSchema, f)
 	b.spec.Params = append(b.spec.Params, q)
+}
+
+// styleOf is how a parameter, or a member of a form, is written.
+func styleOf(o *ordered.Object, usual string) style {
+	s := style{Style: cmp.Or(o.Text("style"), usual), Explode: o.Bool("explode"), Reserved: o.Bool("allowReserved")}
+	if !o.Has("explode") {
+		s.Explode = s.Style == "form"
+	}
+	return s
 }
 
 // secretNames are those of parameters that take the key of the operator's account.
@@ -362,8 +374,14 @@ func (b *builder) body() {
 	for _, p := range properties {
 		f := b.field(b.free(p.name, "body"), p.schema, p.required)
 		part := bodyField{Name: p.name, Input: f.Name}
-		if encoding := media.Object("encoding").Object(p.name); encoding != nil {
-			part.Type = encoding.Text("contentType")
+		encoding := media.Object("encoding").Object(p.name)
+		part.Type = encoding.Text("contentType")
+		if encoding.Has("style") || encoding.Has("explode") || encoding.Has("allowReserved") {
+			how := styleOf(encoding, "form")
+			part.Style = &how
+		}
+		if out.Type == formMultipart && b.doc.simple(p.schema).Len() == 0 { // a file, as 3.1 writes it
+			f.Type, f.Schema = registry.TypeFile, nil
 		}
 		if f.Type == registry.TypeFile && part.Type != "" {
 			f.Type = mediaType(part.Type)
@@ -406,31 +424,44 @@ func (b *builder) fold() {
 func (b *builder) answer() {
 	out := registry.OutputField{Name: "result", Type: "text"}
 	successes := slices.DeleteFunc(slices.Clone(b.op.object.Object("responses").Members()), func(m ordered.Member) bool { return !strings.HasPrefix(m.Name, "2") })
-	if len(successes) > 0 {
-		response, _ := b.doc.open(successes[0].Value)
-		out.Description = response.Text("description")
-		for _, content := range response.Object("content").Members() {
-			out.Type = outputType(content.Name)
-			if about, _ := b.doc.open(content.Value); len(successes) == 1 && len(response.Object("content").Members()) == 1 && preference(content.Name) == 0 {
+	var kinds []string
+	for i, success := range successes {
+		response, _ := b.doc.open(success.Value)
+		if i == 0 {
+			out.Description = response.Text("description")
+		}
+		contents := response.Object("content").Members()
+		for _, content := range contents {
+			kinds = append(kinds, content.Name)
+			if about, _ := b.doc.open(content.Value); len(successes) == 1 && len(contents) == 1 && preference(content.Name) == 0 {
 				out.Schema = b.doc.answerSchema(about.Get("schema"))
 			}
 			b.spec.Pages = b.spec.Pages || strings.HasPrefix(content.Name, "text/") || content.Name == "*/*"
 		}
 	}
-	if out.Type != "text" {
-		out.Schema = nil
+	if files := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return outputType(kind) == "text" }); len(files) > 0 {
+		out.Type = outputType(files[0])
 	}
+	b.spec.Accept = accepted(kinds)
+	b.spec.Stream = b.spec.Accept == "text/event-stream"
 	b.tool.OutputSchema = registry.OutputSchema{out}
 }
 
-// outputType is the type of an output for a media type.
-func outputType(media string) string {
-	kind, _, _ := strings.Cut(media, "/")
-	switch {
-	case kind == "image", kind == "video", kind == "audio":
-		return kind
-	case strings.HasPrefix(media, "application/octet-stream"), strings.HasPrefix(media, "application/pdf"), strings.HasPrefix(media, "application/zip"), kind == "model":
-		return "file"
+// accepted is what a request says it takes of the media types that a document announces: JSON before other texts, and files.
+func accepted(kinds []string) string {
+	slices.SortStableFunc(kinds, func(a, c string) int { return min(preference(a), 2) - min(preference(c), 2) })
+	kinds = slices.Compact(kinds)
+	if len(kinds) == 0 || preference(kinds[0]) >= 2 {
+		return strings.Join(kinds, ", ")
 	}
-	return "text"
+	list := []string{kinds[0]}
+	if strings.Contains(kinds[0], "*") {
+		list = []string{"application/json", kinds[0] + ";q=0.8"}
+	}
+	for _, kind := range kinds[1:] {
+		if outputType(kind) != "text" {
+			list = append(list, kind)
+		}
+	}
+	return strings.Join(list, ", ")
 }

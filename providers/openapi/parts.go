@@ -129,11 +129,11 @@ func (p *parts) get(name string) (any, error) {
 func (p *parts) settle(v any, file string) {
 	switch v := v.(type) {
 	case *ordered.Object:
+		for _, m := range v.Members() {
+			p.settle(m.Value, file)
+		}
 		ref := v.Text("$ref")
 		if ref == "" {
-			for _, m := range v.Members() {
-				p.settle(m.Value, file)
-			}
 			return
 		}
 		to, ok := p.resolve(ref, file)

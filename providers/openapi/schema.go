@@ -35,6 +35,9 @@ func (w *inliner) inline(v any) any {
 		return true
 	}
 	if ref := o.Text("$ref"); ref != "" {
+		if more := w.doc.besides(o); more != nil {
+			return w.inline(more)
+		}
 		if slices.Contains(w.stack, ref) || len(w.stack) > ordered.MaxDepth {
 			return true
 		}
@@ -44,6 +47,9 @@ func (w *inliner) inline(v any) any {
 	}
 	written := &ordered.Object{}
 	for _, m := range o.Members() {
+		if !w.loose && (m.Name == "oneOf" || m.Name == "anyOf") {
+			m.Value = discriminated(o, m.Value)
+		}
 		if w.loose {
 			w.shape(written, m)
 		} else {
@@ -180,8 +186,9 @@ func (w *inliner) withoutReadOnly(written, o *ordered.Object) {
 }
 
 func (d *document) isReadOnly(schema any) bool {
+	own, _ := schema.(*ordered.Object)
 	o, _ := d.open(schema)
-	return o.Bool("readOnly")
+	return own.Bool("readOnly") || o.Bool("readOnly")
 }
 
 // typeOf is the type of a schema: the one it names beside null, or that of its values, or "".
@@ -227,8 +234,68 @@ func typeOfValue(v any) string {
 	return ""
 }
 
+// describing are keywords that say nothing of which values are right.
+var describing = []string{"$ref", "$comment", "summary", "title", "description", "example", "examples", "deprecated", "readOnly", "writeOnly", "externalDocs", "xml", "nullable"}
+
+// besides writes a reference that has keywords of its own beside it as a schema that applies both; nil where there are none. Before 3.1
+// what stands beside a reference means nothing.
+func (d *document) besides(o *ordered.Object) *ordered.Object {
+	if o.Len() < 2 || !o.Has("$ref") || strings.HasPrefix(d.root.Text("openapi"), "3.0") {
+		return nil
+	}
+	rest := &ordered.Object{}
+	for _, m := range o.Members() {
+		if !slices.Contains(describing, m.Name) && !strings.HasPrefix(m.Name, "x-") {
+			rest.Set(m.Name, m.Value)
+		}
+	}
+	if rest.Len() == 0 {
+		return nil
+	}
+	rest.Set("allOf", append([]any{ordered.Of(ordered.Member{Name: "$ref", Value: o.Get("$ref")})}, rest.List("allOf")...))
+	return rest
+}
+
+// discriminated has each case say by which word it is named, where the document has a discriminator: cases that are alike but for
+// the word can't be told apart otherwise.
+func discriminated(o *ordered.Object, v any) any {
+	about := o.Object("discriminator")
+	name, cases := about.Text("propertyName"), o.List("oneOf")
+	if cases == nil {
+		cases = o.List("anyOf")
+	}
+	if name == "" || cases == nil {
+		return v
+	}
+	told := make([]any, len(cases))
+	for i, one := range cases {
+		schema, _ := one.(*ordered.Object)
+		ref := schema.Text("$ref")
+		if ref == "" {
+			return v
+		}
+		var named []any
+		implicit := ref[strings.LastIndexAny(ref, "/#")+1:]
+		for _, m := range about.Object("mapping").Members() {
+			if to, _ := m.Value.(string); to == ref || to == implicit || strings.HasSuffix(to, "/"+implicit) {
+				named = append(named, m.Name)
+			}
+		}
+		if named == nil {
+			named = []any{implicit}
+		}
+		word := ordered.Of(ordered.Member{Name: "type", Value: "object"}, ordered.Member{Name: "required", Value: []any{name}},
+			ordered.Member{Name: "properties", Value: ordered.Of(ordered.Member{Name: name, Value: ordered.Of(ordered.Member{Name: "enum", Value: named})})})
+		told[i] = ordered.Of(ordered.Member{Name: "allOf", Value: []any{one, word}})
+	}
+	return told
+}
+
 // simple opens a schema and takes off what adds nothing: an allOf of one, an anyOf of something and null.
 func (d *document) simple(v any) *ordered.Object {
+	if o, _ := v.(*ordered.Object); d.besides(o) != nil {
+		v = d.besides(o)
+	}
 	s, _ := d.open(v)
 	for range maxChain {
 		inner, wrapped := lone(s)
