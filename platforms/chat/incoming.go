@@ -25,6 +25,8 @@ type Incoming struct {
 	// Addressed tells that the message is meant for this bot beyond doubt: it names the bot, or answers
 	// one of its messages. In private chats it does not matter.
 	Addressed bool `json:"addressed,omitempty"`
+	// Named tells that the words of the message name this bot.
+	Named bool `json:"named,omitempty"`
 	// Text is the text or caption; where Command is set, what follows it.
 	Text string `json:"text,omitempty"`
 	// Options are typed options of the command by input name (string, bool, json.Number), on platforms

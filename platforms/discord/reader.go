@@ -127,8 +127,8 @@ func (r reader) message(m message) (chat.Incoming, bool) {
 	if m.Author.Bot || m.WebhookID != "" || m.GuildID != "" && !named {
 		return chat.Incoming{}, false
 	}
-	said := strings.NewReplacer("<@"+r.bot+">", "", "<@!"+r.bot+">", "").Replace(m.Content)
-	said = strings.TrimSpace(clean(said))
+	unnamed := strings.NewReplacer("<@"+r.bot+">", "", "<@!"+r.bot+">", "").Replace(m.Content)
+	said := strings.TrimSpace(clean(unnamed))
 	files := attachments(m)
 	if said == "" && len(files) == 0 {
 		return chat.Incoming{}, false
@@ -143,7 +143,7 @@ func (r reader) message(m message) (chat.Incoming, bool) {
 	}
 	command, rest, _ := chat.ParseCommand(said, "")
 	in := chat.Incoming{
-		ID: m.ID, Kind: chat.KindMessage, Chat: c, At: m.Timestamp, Addressed: true, Message: refOf(m, c.Place),
+		ID: m.ID, Kind: chat.KindMessage, Chat: c, At: m.Timestamp, Addressed: true, Named: unnamed != m.Content, Message: refOf(m, c.Place),
 		From:    users.Identity{Platform: Platform, ExternalID: m.Author.ID, Name: clean(name), Handle: clean(m.Author.Username)},
 		Command: command, Text: rest, Attachments: files, ReplyTo: r.quoted(m.Referenced, c.Place),
 	}

@@ -62,11 +62,11 @@ func (r reader) message(m *botapi.Message) (chat.Incoming, bool) {
 		Chat: chatOf(m), From: from, At: m.Time(), Message: refOf(m), Command: command, Text: rest,
 		Attachments: files, ReplyTo: r.quoted(m), Album: m.MediaGroupID,
 	}
-	named := r.names(m)
-	if named && command == "" {
+	in.Named = r.names(m)
+	if in.Named && command == "" {
 		in.Text = r.unnamed(rest)
 	}
-	in.Addressed = named || in.ReplyTo != nil && in.ReplyTo.Own
+	in.Addressed = in.Named || in.ReplyTo != nil && in.ReplyTo.Own
 	return in, true
 }
 

@@ -193,7 +193,8 @@ func (f *Fake) incoming(p Post, m *fakeMessage, album string) chat.Incoming {
 		Message: f.ref(m),
 	}
 	in.Command, in.Text, _ = chat.ParseCommand(m.text, "fake_bot")
-	in.Addressed = strings.Contains(strings.ToLower(m.text), "@fake_bot")
+	in.Named = strings.Contains(strings.ToLower(m.text), "@fake_bot")
+	in.Addressed = in.Named
 	if in.Command == "" {
 		in.Text = strings.TrimSpace(strings.ReplaceAll(in.Text, "@fake_bot", ""))
 	}

@@ -104,6 +104,19 @@ func completesTools(s *scene) {
 			s.t.Errorf("%q offers %v, want %s first", typed, offered, want)
 		}
 	}
+	step := tool("describePaint", "Describe a paint")
+	step.CommandName, step.Metadata = "", map[string]any{"menu": false}
+	s.with(step)
+	s.say("/run describePaint")
+	s.Call(1)
+	s.Handled()
+	for _, typed := range []string{"", "describe", "describePaint"} { // neither found nor as used lately
+		for _, c := range extra[Commander](s).Complete(s.t, s.anna, s.room, "run", "tool", typed) {
+			if c.Value == "describePaint" {
+				s.t.Errorf("%q offers a small step, which no menu shows: %v", typed, c)
+			}
+		}
+	}
 }
 
 func completesValues(s *scene) {

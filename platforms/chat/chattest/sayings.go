@@ -22,6 +22,7 @@ func sayings() map[string]func(*scene) {
 		"words that begin with a command are for its tool":                              slashLeftOut,
 		"words go to the tool that the person used last":                                usedLast,
 		"a picture's caption is searched for tools that take it":                        captionSearched,
+		"words in reply to a picture are for the tools that change it":                  changeInWords,
 		"in groups words that name the bot are a request, and admins set the tool":      wordsInGroups,
 		"start shows a tried example that a press runs, and tools that need no picture": startWithExample,
 		"words come to the agent first, where there is one":                             agentFirst,
@@ -154,6 +155,35 @@ func captionSearched(s *scene) {
 	s.press(m, "Poster print")
 	s.input(s.Call(0), "image", s.refOf(red()))
 	s.input(s.Call(0), "prompt", "make this a poster")
+}
+
+func changeInWords(s *scene) {
+	brush := follower("brush", "Brush", "image-to-image", "image", registry.InputField{Name: "suffix", Type: registry.TypeString, Advanced: true})
+	s.Loader.Set(append(Tools(), brush, follower("move", "Move", "image-to-video", "video", registry.InputField{Name: "prompt", Type: registry.TypeString}))...)
+	s.Reload()
+	painted := s.painted()
+	s.send(Post{Text: "make it darker", ReplyTo: painted.ID})
+	m := s.labelled("Run Retouch (free)", "Shall Retouch change it as you say?", "Or one of these")
+	s.wantButtons(m, "Run Retouch (free) | Move")
+	s.press(m, "Run Retouch (free)")
+	s.input(s.Call(1), "prompt", "make it darker")
+	s.input(s.Call(1), "image", s.refOf(File{Data: Picture(16, 16, color.NRGBA{R: 200, A: 255})}))
+	s.Succeed(s.Call(1), shade(1))
+	s.send(Post{Text: "enlarge it", ReplyTo: painted.ID}) // said by its name
+	s.press(s.labelled("Run Enlarge (free)", "Shall Enlarge"), "Run Enlarge (free)")
+	s.Call(2)
+	group, mentioner := s.Harness.Group("Painters"), Mentioner(nil)
+	if _, mentions := s.Harness.(Mentioner); group.none() || !mentions {
+		return
+	}
+	mentioner = s.Harness.(Mentioner)
+	s.sayIn(group, mentioner.Mention()+" a red bicycle")
+	offer := s.Await(group, "offer", func(m Seen) bool { return m.Has("Run Painter (under $0.01)") })
+	s.pressIn(group, offer, "Run Painter (under $0.01)")
+	s.Succeed(s.Call(3), shade(2))
+	result := s.Await(group, "result", func(m Seen) bool { return m.Media != nil })
+	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: mentioner.Mention() + " make it darker", ReplyTo: result.ID})
+	s.Await(group, "offer of a change", func(m Seen) bool { return m.Has("Run Retouch (free)") })
 }
 
 func wordsInGroups(s *scene) {

@@ -243,17 +243,23 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 }
 
 // chatter answers what is neither command nor answer: words by the agent, where there is one, or by an offer of tools, files by
-// the tools that take them. In groups only what names the bot is meant for it, and for the agent what replies to the bot.
+// the tools that take them. In groups only what names the bot is meant for it, and for the agent also what replies to the bot.
 func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if t.Services.Agent != nil {
 		if answered, err := t.Services.Agent.Answer(ctx, t); answered || err != nil {
 			return turn.Answered, err
 		}
 	}
-	if t.In.Chat.Kind != chat.ChatPrivate && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
+	if t.In.Chat.Kind != chat.ChatPrivate && !t.In.Named && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
 		return turn.Answered, nil
 	}
-	if files := filesMeant(t); len(files) > 0 {
+	files := filesMeant(t)
+	if len(files) > 0 && len(t.In.Attachments) == 0 { // a caption may be another's, of a picture passed on
+		if offered, err := start.OfferChange(ctx, t, t.In.Text, files); offered || err != nil {
+			return turn.Nothing, err
+		}
+	}
+	if len(files) > 0 {
 		return turn.Nothing, offerTools(ctx, t, files)
 	}
 	if offered, err := start.OfferWords(ctx, t); offered || err != nil {

@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,17 +42,18 @@ func (r *Router) Complete(ctx context.Context, platform string, q chat.Completio
 	return input.Complete(f, q.Typed, r.services.Recents.Values(q.From, tool.ToolID, f.Name), n)
 }
 
-// completeTool offers tools: without a word those used lately, then all; with one those whose command begins so, then
+// completeTool offers tools that menus show: without a word those used lately, then all; with one those whose command begins so, then
 // those that a search finds.
 func completeTool(t *turn.Turn, typed string, recent []string, n int) []chat.Choice {
 	typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
 	var list []*registry.Tool
 	for _, id := range recent {
-		if tool, ok := t.Tools.Resolve(id); ok && tool.Refusal(t.Audience()) == nil {
+		if tool, ok := t.Tools.Resolve(id); ok && tool.Refusal(t.Audience()) == nil && tool.InMenus() {
 			list = append(list, tool)
 		}
 	}
-	list = append(list, t.Offered()...)
+	offered := t.Offered()
+	list = append(list, offered...)
 	chosen := input.NewChoices(n)
 	for _, tool := range list {
 		if input.Begins(tool, typed) {
@@ -60,7 +62,9 @@ func completeTool(t *turn.Turn, typed string, recent []string, n int) []chat.Cho
 	}
 	if typed != "" {
 		for _, m := range t.Tools.Search(typed, catalog.SearchOptions{People: true, Audience: t.Audience(), Limit: n}) { // by words alone: it is asked at each letter
-			chosen.Add(input.ToolChoice(m.Tool))
+			if slices.Contains(offered, m.Tool) {
+				chosen.Add(input.ToolChoice(m.Tool))
+			}
 		}
 	}
 	return chosen.List

@@ -55,20 +55,64 @@ func OfferFor(ctx context.Context, t *turn.Turn, words string, asked chat.Messag
 		return false, err
 	}
 	others := fitting(ctx, t, words, []registry.InputType{})
-	k := t.Keyboard(store.KeyboardState{Query: words, Asked: asked})
-	text := t.Say.Text("chatter.found")
-	var rows [][]chat.Button
-	if ok {
-		others = slices.DeleteFunc(others, func(tool *registry.Tool) bool { return tool.ToolID == usual.ToolID })
-		k.State.Tools = []string{usual.ToolID}
-		rows = append(rows, []chat.Button{{Label: RunLabel(ctx, t, usual, words), Data: k.Data("said0"), Style: chat.ButtonPrimary}})
-		text = t.Say.Text("offer.words", "tool", usual.DisplayName)
+	if !ok {
+		return offerSaid(ctx, t, store.KeyboardState{Query: words, Asked: asked}, t.Say.Text("chatter.found"), nil, others)
 	}
-	others = others[:min(len(others), othersOffered)]
-	if !ok && len(others) == 0 {
+	return offerSaid(ctx, t, store.KeyboardState{Query: words, Asked: asked}, t.Say.Text("offer.words", "tool", usual.DisplayName), usual, others)
+}
+
+// OfferChange offers tools for words that were said about a file, as in a reply to a picture: those that take both, first the one that the words
+// name, then those that change what one says. It offers nothing where no tool takes both.
+func OfferChange(ctx context.Context, t *turn.Turn, words string, files []chat.Attachment) (offered bool, err error) {
+	kinds := input.KindsOf(files[:1])
+	if len(kinds) == 0 || !strings.ContainsFunc(words, unicode.IsLetter) || SmallTalk(t) {
 		return false, nil
 	}
-	if ok && len(others) > 0 {
+	taking := FittingFirst(ctx, t, ToolsTaking(t, files, len(t.Offered())), words, files)
+	both := slices.DeleteFunc(slices.Clone(taking), func(tool *registry.Tool) bool {
+		f, reads := input.TextInput(tool.InputSchema)
+		return !reads || f.Advanced && !f.Required
+	})
+	changesFirst(both, string(kinds[0]))
+	named, rest, ok := withoutSlash(t, words)
+	if !ok {
+		named, ok = t.FindTool(words)
+	}
+	if ok && slices.Contains(taking, named) {
+		both, words = append([]*registry.Tool{named}, both...), rest
+	}
+	if len(both) == 0 {
+		return false, nil
+	}
+	k := store.KeyboardState{Query: words, Files: files, Asked: t.In.Message, Meant: t.In.Answers()}
+	return offerSaid(ctx, t, k, t.Say.Text("offer.change", "tool", both[0].DisplayName), both[0], both[1:])
+}
+
+// changesFirst puts tools that change what one says of a file of a type before those that do something else with it.
+func changesFirst(tools []*registry.Tool, kind string) {
+	changes := func(tool *registry.Tool) int {
+		if does, _ := tool.FollowsWith(kind); does == registry.FollowEdit {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(tools, func(a, b *registry.Tool) int { return changes(a) - changes(b) })
+}
+
+// offerSaid offers tools for what was said: usual, if it is not nil, with its price, and below it some of the others.
+func offerSaid(ctx context.Context, t *turn.Turn, said store.KeyboardState, text chat.Text, usual *registry.Tool, others []*registry.Tool) (offered bool, err error) {
+	k := t.Keyboard(said)
+	var rows [][]chat.Button
+	if usual != nil {
+		others = slices.DeleteFunc(slices.Clone(others), func(tool *registry.Tool) bool { return tool.ToolID == usual.ToolID })
+		k.State.Tools = []string{usual.ToolID}
+		rows = append(rows, []chat.Button{{Label: RunLabel(ctx, t, usual, said.Query), Data: k.Data("said0"), Style: chat.ButtonPrimary}})
+	}
+	others = others[:min(len(others), othersOffered)]
+	if usual == nil && len(others) == 0 {
+		return false, nil
+	}
+	if usual != nil && len(others) > 0 {
 		text = chat.Lines(text, t.Say.Text("offer.others"))
 	}
 	var below []chat.Button
@@ -105,7 +149,9 @@ func offerNamed(ctx context.Context, t *turn.Turn, tool *registry.Tool) error {
 // RunLabel is the button that runs a tool with these words: its name and, where it is known, what that costs.
 func RunLabel(ctx context.Context, t *turn.Turn, tool *registry.Tool, words string) string {
 	d := NewDraft(t, tool)
-	if err := d.Read(tool, words, nil); err != nil {
+	if _, reads := input.FreeInput(tool.InputSchema); !reads {
+		_ = d.ReadOptions(tool, words) // the rest was not said to it
+	} else if err := d.Read(tool, words, nil); err != nil {
 		return t.Say.Line("button.run", "tool", tool.DisplayName)
 	}
 	quote, err := PriceOf(ctx, t, d)
@@ -140,7 +186,7 @@ func Chosen(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) (*regist
 	return tool, t.Acknowledge(ctx)
 }
 
-// PressSaid runs the chosen tool with the words that it was offered for.
+// PressSaid runs the chosen tool with the words, and the files, that it was offered for.
 func PressSaid(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error {
 	tool, err := Chosen(ctx, t, k, n)
 	if tool == nil || err != nil {
@@ -153,6 +199,9 @@ func PressSaid(ctx context.Context, t *turn.Turn, k store.Keyboard, n int) error
 	d.Asked = k.State.Asked
 	if hint, err := readSaid(ctx, t, &d, tool, k.State.Query); hint != nil || err != nil {
 		return HintOr(ctx, t, hint, err)
+	}
+	if err := assignFiles(ctx, t, &d, runs.FromReply, tool, k.State.Files); err != nil {
+		return HintOr(ctx, t, nil, err)
 	}
 	return ProceedFrom(ctx, t, k, d)
 }

@@ -50,10 +50,11 @@ func (r *Update) Merge(part Update) {
 	r.IDs = append(r.IDs, part.IDs...)
 	r.Attachments = append(r.Attachments, part.Attachments...)
 	if r.Command == "" && part.Command != "" {
-		r.Command, r.Text, r.Message, r.Addressed = part.Command, part.Text, part.Message, part.Addressed
+		r.Command, r.Text, r.Message = part.Command, part.Text, part.Message
 	} else if r.Text == "" {
 		r.Text = part.Text
 	}
+	r.Addressed, r.Named = r.Addressed || part.Addressed, r.Named || part.Named
 	if r.ReplyTo == nil {
 		r.ReplyTo = part.ReplyTo
 	}
