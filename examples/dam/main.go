@@ -47,7 +47,7 @@ func search(query string, limit int) []Asset {
 	found := []Asset{}
 	for _, a := range assets {
 		hit := true
-		for _, word := range strings.Fields(strings.ToLower(query)) {
+		for word := range strings.FieldsSeq(strings.ToLower(query)) {
 			hit = hit && strings.Contains(strings.ToLower(a.Alt), word)
 		}
 		if hit && len(found) < limit {

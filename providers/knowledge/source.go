@@ -121,7 +121,7 @@ func nameOf(called string) string {
 
 // wants tells whether a file belongs to the source.
 func (d Definition) wants(name string) bool {
-	for _, part := range strings.Split(name, "/") {
+	for part := range strings.SplitSeq(name, "/") {
 		if strings.HasPrefix(part, ".") {
 			return false
 		}

@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/vp8l"
@@ -185,10 +186,8 @@ type notes struct {
 
 func (n *notes) add(format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
-	for _, one := range n.list {
-		if one == note {
-			return
-		}
+	if slices.Contains(n.list, note) {
+		return
 	}
 	if len(n.list) < 20 {
 		n.list = append(n.list, note)

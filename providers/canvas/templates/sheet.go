@@ -148,7 +148,7 @@ func (s *sheet) fit(words string, b box, f face) float64 {
 		least = 10
 	}
 	longest, widest := "", 0.0
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		if width, _ := s.measured(w, 100, 0, f); width > widest {
 			longest, widest = w, width
 		}
