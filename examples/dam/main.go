@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"flag"
@@ -41,9 +42,7 @@ type request struct {
 
 // search finds the assets whose description has all words of the query.
 func search(query string, limit int) []Asset {
-	if limit == 0 {
-		limit = defaultLimit
-	}
+	limit = cmp.Or(limit, defaultLimit)
 	found := []Asset{}
 	for _, a := range assets {
 		hit := true
