@@ -8,6 +8,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,9 +70,7 @@ type Agent struct{ cfg Config }
 // New makes an Agent.
 func New(cfg Config) *Agent {
 	cfg.Bounds = cfg.Bounds.orDefaults()
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Agent{cfg}
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func (t *talk) remember(ctx context.Context) error {
 	if t.answer.Plan != nil {
 		text = "Plan: " + string(t.answer.Plan)
 	}
-	if text == "" {
-		text = "(no answer)"
-	}
+	text = cmp.Or(text, "(no answer)")
 	t.memory.Exchanges = append(t.memory.Exchanges, Exchange{t.question.Text, t.question.Spoken, text, referred(t.answer.Steps), waiting(t.answer.Steps)})
 	if ctx.Err() == nil {
 		t.shorten(ctx)

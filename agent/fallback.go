@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -28,15 +29,9 @@ var _ Model = (*Reliable)(nil)
 
 // NewReliable asks the models in their order.
 func NewReliable(p Patience, models ...Model) *Reliable {
-	if p.Tries == 0 {
-		p.Tries = 3
-	}
-	if p.Wait == 0 {
-		p.Wait = 500 * time.Millisecond
-	}
-	if p.Longest == 0 {
-		p.Longest = 20 * time.Second
-	}
+	p.Tries = cmp.Or(p.Tries, 3)
+	p.Wait = cmp.Or(p.Wait, 500*time.Millisecond)
+	p.Longest = cmp.Or(p.Longest, 20*time.Second)
 	if p.Sleep == nil {
 		p.Sleep = sleep
 	}

@@ -228,7 +228,7 @@ func TestGuidanceLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("D122 the lines that come with the program are there", func(t *testing.T) {
-		for _, tool := range strings.Fields("getPage createPage getSectionTemplate createSection updateSection getImage browseImages importImage createPost updatePost deletePost") {
+		for tool := range strings.FieldsSeq("getPage createPage getSectionTemplate createSection updateSection getImage browseImages importImage createPost updatePost deletePost") {
 			if bundled[tool] == "" {
 				t.Errorf("%s has no line", tool)
 			}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,10 +54,7 @@ func (n Names) free(name string) string {
 
 // legal writes an id in the services' letters.
 func legal(id string) string {
-	name := foreign.ReplaceAllString(id, "_")
-	if name == "" {
-		name = "_"
-	}
+	name := cmp.Or(foreign.ReplaceAllString(id, "_"), "_")
 	return name[:min(len(name), maxName)]
 }
 

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,9 +48,7 @@ func TestExamples(t *testing.T) {
 				inputs[f.Name] = photo
 			}
 		}
-		for name, value := range exampleInputs[id] {
-			inputs[name] = value
-		}
+		maps.Copy(inputs, exampleInputs[id])
 		made := w.firstPicture(t, tool, inputs)
 		if os.Getenv("UPDATE_EXAMPLES") != "" {
 			if err := os.WriteFile(file, made, 0o644); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -201,11 +202,9 @@ func (s *seen) until(t *testing.T, what string, is func(registry.Progress) bool)
 	deadline := time.After(patience)
 	for {
 		s.mu.Lock()
-		for _, p := range s.all {
-			if is(p) {
-				s.mu.Unlock()
-				return
-			}
+		if slices.ContainsFunc(s.all, is) {
+			s.mu.Unlock()
+			return
 		}
 		signal := s.signal
 		s.mu.Unlock()

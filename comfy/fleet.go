@@ -148,15 +148,11 @@ type EngineStatus struct {
 
 // NewFleet makes a fleet of the servers at urls, whose fragments are tags: see tag.Read. Nothing is asked before Refresh or Run.
 func NewFleet(urls []*url.URL, cfg FleetConfig) *Fleet {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.GoneAfter == 0 {
-		cfg.GoneAfter = goneAfter
-	}
+	cfg.GoneAfter = cmp.Or(cfg.GoneAfter, goneAfter)
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Transport: api.NewTransport()}
 	}

@@ -69,7 +69,7 @@ func readTranscript(t *testing.T, path string) []line {
 		t.Fatal(err)
 	}
 	for i := 9; i > 0; i-- {
-		data = bytes.ReplaceAll(data, []byte(fmt.Sprintf("<P%d>", i)), []byte(promptName(i)))
+		data = bytes.ReplaceAll(data, fmt.Appendf(nil, "<P%d>", i), []byte(promptName(i)))
 	}
 	data = bytes.ReplaceAll(data, []byte("<prompt_id>"), []byte(promptName(1)))
 	var lines []line

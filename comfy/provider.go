@@ -1,6 +1,7 @@
 package comfy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,15 +62,11 @@ var (
 
 // NewProvider makes a Provider.
 func NewProvider(cfg ProviderConfig) *Provider {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.ReconcileEvery == 0 {
-		cfg.ReconcileEvery = reconcileEvery
-	}
+	cfg.ReconcileEvery = cmp.Or(cfg.ReconcileEvery, reconcileEvery)
 	p := &Provider{cfg: cfg, seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "signalbox_comfy_node_seconds", Help: "Time of work of single nodes, by class.",
 		Buckets: prometheus.ExponentialBuckets(0.01, 4, 9),

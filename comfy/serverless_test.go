@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -309,9 +310,7 @@ func TestReadEndpoints(t *testing.T) {
 	good := map[string]any{"endpoint": "https://api.runpod.ai/v2/abc123", "key": secret, "objectInfo": "info.json"}
 	with := func(name string, value any) []any {
 		entry := map[string]any{}
-		for k, v := range good {
-			entry[k] = v
-		}
+		maps.Copy(entry, good)
 		entry[name] = value
 		return []any{entry}
 	}

@@ -82,8 +82,6 @@ func handleOf(c registry.Call) string {
 
 // cleanTitle is what people see of a running node: its title, one short line.
 func cleanTitle(title, class string) string {
-	if title == "" {
-		title = class
-	}
+	title = cmp.Or(title, class)
 	return api.Short(title)
 }

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -52,10 +53,7 @@ func effectOf(t registry.Tool, find func(toolID string) (*registry.Tool, error))
 	if err != nil || t.Capability == registry.CapabilityRead {
 		return e, nil, err
 	}
-	name := c.Tool
-	if name == "" {
-		name = t.Cancels
-	}
+	name := cmp.Or(c.Tool, t.Cancels)
 	e.Irreversible = c.Reversibility == "irreversible" || c.Reversibility == "" && !(name == "" && makesFiles(t))
 	if name == "" {
 		return e, nil, nil

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,9 +37,7 @@ func refuse(at, format string, args ...any) error {
 
 // check refuses a draft that is wrong in itself. most is how many legs it may have.
 func (d *Draft) check(most int) error {
-	if d.Currency == "" {
-		d.Currency = "USD"
-	}
+	d.Currency = cmp.Or(d.Currency, "USD")
 	address, err := url.Parse(d.EscalationURL)
 	switch {
 	case strings.TrimSpace(d.Title) == "" || len(d.Title) > maxText:
@@ -175,9 +174,7 @@ func (s *Service) planLeg(ctx context.Context, accountID, budget string, d Draft
 		Order: d.Order, Agent: d.Agent, Summary: d.Summary, DependsOn: append([]int{}, d.DependsOn...), Amount: d.Amount, Quote: quote, Personal: b.Tool.PIIRequired, Preview: withoutLink(b.Preview()),
 		Inputs: maps.Clone(b.Inputs), Progress: LegProgress{Status: LegPending},
 	}
-	if leg.Summary == "" {
-		leg.Summary = b.Tool.DisplayName
-	}
+	leg.Summary = cmp.Or(leg.Summary, b.Tool.DisplayName)
 	maps.Copy(leg.Inputs, later)
 	if leg.Tool, err = s.keep(ctx, b.Tool); err != nil {
 		return Leg{}, registry.Tool{}, err

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,9 +73,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Pool == nil || c.Registry == nil || c.Runs == nil || c.Ledger == nil || c.Providers == nil || c.May == nil {
 		return c, errors.New("missions: Config needs Pool, Registry, Runs, Ledger, Providers and May")
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
 	}

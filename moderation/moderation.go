@@ -4,6 +4,7 @@
 package moderation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ func New(c Config) (*Service, error) {
 	if c.Pool == nil || c.People == nil || c.Runs == nil || c.Rule == nil || c.Withdraw == nil || c.Unshare == nil || c.Tell == nil {
 		return nil, errors.New("moderation: Config needs Pool, People, Runs, Rule, Withdraw, Unshare and Tell")
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -52,9 +53,7 @@ const (
 
 // List gives payments, newest first.
 func (s *Store) List(ctx context.Context, q Query) ([]Payment, error) {
-	if q.Limit == 0 {
-		q.Limit = defaultPage
-	}
+	q.Limit = cmp.Or(q.Limit, defaultPage)
 	if q.AccountID != "" && uuid.Validate(q.AccountID) != nil {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,9 +158,7 @@ const (
 
 func (s productSpec) product() (Product, error) {
 	p := Product{ID: s.ID, Name: s.Name, Text: s.Text, Kind: s.Kind, Discord: s.Discord, Link: s.Link, Tax: s.Tax, Prices: make(map[string]int64)}
-	if p.Kind == "" {
-		p.Kind = Pack
-	}
+	p.Kind = cmp.Or(p.Kind, Pack)
 	switch {
 	case !productID.MatchString(s.ID):
 		return p, errors.New("the id is 1 to 32 small letters, digits, - and _, beginning with a letter or digit")

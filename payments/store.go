@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -52,9 +53,7 @@ func New(cfg Config) *Store {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Reader
-	}
+	cfg.Random = cmp.Or(cfg.Random, rand.Reader)
 	return &Store{cfg}
 }
 

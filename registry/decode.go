@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -425,7 +426,5 @@ func (m *CostingModel) decode(d *decoder, v any, path string) {
 	case "", "run", "image", "generation", "fixed":
 		m.Unit = UnitRequest
 	}
-	if m.RateSource == "" {
-		m.RateSource = RateStatic
-	}
+	m.RateSource = cmp.Or(m.RateSource, RateStatic)
 }

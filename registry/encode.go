@@ -78,8 +78,8 @@ func clone[T any](v T) T {
 func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			unshare(v.Field(i))
+		for _, field := range v.Fields() {
+			unshare(field)
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -292,9 +293,7 @@ func (d *drawing) list(f *InputField, s *ordered.Object, plain func(...string)) 
 	}
 	one := d.field(f.Name, items, f.Required)
 	f.Type, f.Integer, f.Min, f.Max, f.Choices, f.Multiple = one.Type, one.Integer, one.Min, one.Max, one.Choices, true
-	if f.Description == "" {
-		f.Description = one.Description
-	}
+	f.Description = cmp.Or(f.Description, one.Description)
 	if len(one.Schema) == 0 {
 		plain("items")
 	}

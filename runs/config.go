@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -114,9 +115,7 @@ func (c Config) WithDefaults() (Config, error) {
 			return c, fmt.Errorf("runs: the provider of %s needs a Submitter or a Caller, and not both", service)
 		}
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Events == nil {
 		c.Events = c.Logger
 	}
@@ -129,9 +128,7 @@ func (c Config) WithDefaults() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Random == nil {
-		c.Random = rand.Reader
-	}
+	c.Random = cmp.Or(c.Random, rand.Reader)
 	if c.Quotes == nil {
 		c.Quotes = make([]byte, 32)
 		if _, err := io.ReadFull(rand.Reader, c.Quotes); err != nil {

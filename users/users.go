@@ -10,6 +10,7 @@
 package users
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -120,9 +121,7 @@ type Preferences struct{ *core }
 
 // New gives the store in pool's database.
 func New(pool *pgxpool.Pool, config Config) *Store {
-	if config.Random == nil {
-		config.Random = rand.Reader
-	}
+	config.Random = cmp.Or(config.Random, rand.Reader)
 	if config.Now == nil {
 		config.Now = time.Now
 	}
@@ -188,15 +187,9 @@ func (s *Store) known(ctx context.Context, identity Identity) (Account, error) {
 	if err != nil {
 		return Account{}, notFound(err)
 	}
-	if identity.Name == "" {
-		identity.Name = name
-	}
-	if identity.Handle == "" {
-		identity.Handle = handle
-	}
-	if identity.Language == "" {
-		identity.Language = language
-	}
+	identity.Name = cmp.Or(identity.Name, name)
+	identity.Handle = cmp.Or(identity.Handle, handle)
+	identity.Language = cmp.Or(identity.Language, language)
 	if name == identity.Name && handle == identity.Handle && language == identity.Language {
 		return account, nil
 	}

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,9 +86,7 @@ func NewInbox(cfg InboxConfig) (*Inbox, error) {
 	if cfg.Pool == nil || cfg.Addresses == nil || cfg.Callback == nil {
 		return nil, errors.New("webhooks: InboxConfig needs Pool, Addresses and Callback")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -67,18 +68,14 @@ func NewOutbox(cfg OutboxConfig) (*Outbox, error) {
 	if cfg.Pool == nil || cfg.Hooks == nil || cfg.Data == nil {
 		return nil, errors.New("webhooks: OutboxConfig needs Pool, Hooks and Data")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Reader
-	}
+	cfg.Random = cmp.Or(cfg.Random, rand.Reader)
 	if cfg.Poll <= 0 {
 		cfg.Poll = 250 * time.Millisecond
 	}

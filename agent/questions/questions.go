@@ -53,12 +53,8 @@ var _ agent.Journal = (*Store)(nil)
 
 // New makes a Store. What other processes left is settled by Run.
 func New(cfg Config) *Store {
-	if cfg.Lease == 0 {
-		cfg.Lease = 2 * time.Minute
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Lease = cmp.Or(cfg.Lease, 2*time.Minute)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Store{cfg: cfg, open: map[string]bool{}}
 }
 

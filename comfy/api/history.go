@@ -133,9 +133,7 @@ func (e HistoryEntry) Results(nodeID string) []NodeOutput {
 func readOutputs(key string, item json.RawMessage) []NodeOutput {
 	var f File
 	if decodeLoosely(item, &f) == nil && f.Filename != "" {
-		if f.Type == "" {
-			f.Type = "output"
-		}
+		f.Type = cmp.Or(f.Type, "output")
 		return []NodeOutput{{Kind: kindOf(key, f.Filename), File: f}}
 	}
 	texts := []json.RawMessage{item}

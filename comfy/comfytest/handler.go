@@ -3,6 +3,7 @@ package comfytest
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -52,9 +53,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, call Call) {
 	if call.Is("GET /system_stats") {
 		body = s.stats(body)
 	}
-	for key, values := range rec.Header() {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), rec.Header())
 	w.WriteHeader(rec.Code)
 	if _, err := w.Write(body); err != nil && !errors.Is(err, net.ErrClosed) && r.Context().Err() == nil {
 		s.t.Logf("comfytest: answering %s %s: %v", call.Method, call.Path, err)

@@ -6,6 +6,7 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,24 +60,14 @@ func (c *Config) defaults() {
 	if c.Nodes == nil {
 		c.Nodes = nodes.All()
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.MaxPixels == 0 {
-		c.MaxPixels = 64 << 20
-	}
-	if c.MaxMemory == 0 {
-		c.MaxMemory = 2 << 30
-	}
-	if c.MaxBody == 0 {
-		c.MaxBody = 100 << 20
-	}
-	if c.MaxHistory == 0 {
-		c.MaxHistory = 10_000
-	}
+	c.MaxPixels = cmp.Or(c.MaxPixels, 64<<20)
+	c.MaxMemory = cmp.Or(c.MaxMemory, 2<<30)
+	c.MaxBody = cmp.Or(c.MaxBody, 100<<20)
+	c.MaxHistory = cmp.Or(c.MaxHistory, 10_000)
 }
 
 // Engine is a running server. It is an http.Handler; all methods may be called at once from many goroutines.

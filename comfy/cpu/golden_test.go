@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -618,9 +619,7 @@ var fileNumber = regexp.MustCompile(`_\d{5}`)
 func anyNumber(v any) any {
 	file := v.(map[string]any)
 	out := map[string]any{}
-	for k, x := range file {
-		out[k] = x
-	}
+	maps.Copy(out, file)
 	out["filename"] = fileNumber.ReplaceAllString(fmt.Sprint(file["filename"]), "_<n>")
 	return out
 }

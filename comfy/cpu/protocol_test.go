@@ -148,7 +148,7 @@ func TestGoldenProtocol(t *testing.T) {
 				t.Fatal(err)
 			}
 			var lines []line
-			for _, text := range bytes.Split(bytes.TrimSpace(data), []byte("\n")) {
+			for text := range bytes.SplitSeq(bytes.TrimSpace(data), []byte("\n")) {
 				var l line
 				if err := json.Unmarshal(text, &l); err != nil {
 					t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 func dial(t *testing.T, srv *server, id string) *socket {
 	t.Helper()
 	c := &conversation{server: srv, sockets: map[string]*socket{}}
-	c.open(t, line{Who: "x", Body: []byte(fmt.Sprintf(`{"path": "/ws?clientId=%s"}`, id))})
+	c.open(t, line{Who: "x", Body: fmt.Appendf(nil, `{"path": "/ws?clientId=%s"}`, id)})
 	c.hello(t, c.sockets["x"], id)
 	return c.sockets["x"]
 }

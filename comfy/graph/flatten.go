@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -222,9 +223,7 @@ func (f *Flat) newNode(sc *scope, n *Node) *FlatNode {
 	if fn.Title == "" && fn.Spec != nil && fn.Spec.DisplayName != "" {
 		fn.Title = fn.Spec.DisplayName
 	}
-	if fn.Title == "" {
-		fn.Title = class
-	}
+	fn.Title = cmp.Or(fn.Title, class)
 	f.readWidgets(fn)
 	for _, p := range sc.promoted.inner[n.ID] {
 		fn.override(p.widget, p.value)

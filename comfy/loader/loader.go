@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -113,9 +114,7 @@ var _ registry.Readier = (*Workflows)(nil)
 
 // New makes the loader.
 func New(cfg Config) *Workflows {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Learned == nil {
 		cfg.Learned = learned.New(nil, cfg.Logger, nil)
 	}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -331,8 +332,6 @@ func (d *definer) noteDescriptions() {
 				f.Description = plain.Clip(text, 300)
 			}
 		}
-		if f.Description == "" {
-			f.Description = f.knob
-		}
+		f.Description = cmp.Or(f.Description, f.knob)
 	}
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -104,12 +105,8 @@ type definer struct {
 }
 
 func newDefiner(w *graph.Workflow, o Options) *definer {
-	if o.Rate == "" {
-		o.Rate = DefaultRate
-	}
-	if o.Service == "" {
-		o.Service = "comfyui"
-	}
+	o.Rate = cmp.Or(o.Rate, DefaultRate)
+	o.Service = cmp.Or(o.Service, "comfyui")
 	d := &definer{w: w, o: o, f: graph.Flatten(w, o.ObjectInfo), facts: w.Facts(), byName: map[string]*field{}, taken: map[string]bool{}}
 	for _, n := range d.f.Nodes {
 		n.Gave = o.Returns[n.Class]
@@ -177,9 +174,7 @@ func (d *definer) add(f *field) *field {
 }
 
 func (d *definer) freeName(name string) string {
-	if name == "" {
-		name = "input"
-	}
+	name = cmp.Or(name, "input")
 	for i := 2; d.byName[name] != nil; i++ {
 		base := strings.TrimRight(name, "0123456789")
 		if base == "" || i > 2 {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -176,9 +177,7 @@ func (h heuristic) addKnob(k knob, p graph.FoundWidget, use *objectinfo.Input, a
 
 // tell says what a known widget is for, where the author's notes do not.
 func (f *field) tell(k knob) {
-	if f.DisplayName == "" {
-		f.DisplayName = k.label
-	}
+	f.DisplayName = cmp.Or(f.DisplayName, k.label)
 	f.knob = k.about
 }
 

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"flag"
@@ -41,13 +42,11 @@ type request struct {
 
 // search finds the assets whose description has all words of the query.
 func search(query string, limit int) []Asset {
-	if limit == 0 {
-		limit = defaultLimit
-	}
+	limit = cmp.Or(limit, defaultLimit)
 	found := []Asset{}
 	for _, a := range assets {
 		hit := true
-		for _, word := range strings.Fields(strings.ToLower(query)) {
+		for word := range strings.FieldsSeq(strings.ToLower(query)) {
 			hit = hit && strings.Contains(strings.ToLower(a.Alt), word)
 		}
 		if hit && len(found) < limit {

@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"cmp"
 	_ "embed" // for the two files
 	"encoding/json"
 	"fmt"
@@ -130,9 +131,7 @@ func (l *Lexicon) addMeanings(entries []entry) error {
 	}
 	for i, e := range entries {
 		m := Meaning{ID: e.ID, Takes: e.Takes, Gives: e.Gives, Weight: e.Weight, Unsaid: e.Unsaid}
-		if m.Weight == 0 {
-			m.Weight = 1
-		}
+		m.Weight = cmp.Or(m.Weight, 1)
 		for _, wider := range e.Is {
 			place, ok := places[wider]
 			if !ok {

@@ -2,6 +2,7 @@ package ordered
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ func (l Limits) Parse(data []byte) (any, error) {
 }
 
 func (l Limits) parse(data []byte, text string) (any, error) {
-	if l.Depth == 0 {
-		l.Depth = MaxDepth
-	}
+	l.Depth = cmp.Or(l.Depth, MaxDepth)
 	p := &parser{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), limits: l, text: text}
 	if l.Apart {
 		p.known = map[string]any{}

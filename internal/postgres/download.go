@@ -5,6 +5,7 @@ package postgres
 import (
 	"archive/tar"
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -95,9 +96,7 @@ func (d Download) insteadOf(ctx context.Context, missing error, major int, user 
 // fetch returns the cached programs of version major, the newest for 0, after
 // downloading them if need be.
 func (d Download) fetch(ctx context.Context, major int, user cluster.User) (cluster.Binaries, error) {
-	if major == 0 {
-		major = newestBuild
-	}
+	major = cmp.Or(major, newestBuild)
 	cache, err := d.cacheDir(user)
 	if err != nil {
 		return cluster.Binaries{}, err
@@ -135,10 +134,7 @@ func platform() (string, error) {
 }
 
 func (d Download) archiveURL(platform, build string) string {
-	mirror := d.MirrorURL
-	if mirror == "" {
-		mirror = publicMirror
-	}
+	mirror := cmp.Or(d.MirrorURL, publicMirror)
 	artifact := "embedded-postgres-binaries-" + platform
 	return strings.TrimRight(mirror, "/") + "/io/zonky/test/postgres/" + artifact + "/" + build + "/" + artifact + "-" + build + ".jar"
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"net"
 	"strings"
 	"time"
@@ -22,9 +23,7 @@ const (
 // boundSilence has a pool's connections end when the network does, or the machine at its other end.
 func boundSilence(config *pgxpool.Config, dsn string) {
 	c := config.ConnConfig
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = connectTimeout
-	}
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, connectTimeout)
 	if !strings.Contains(dsn, "pool_ping_timeout") {
 		config.PingTimeout = pingTimeout
 	}

@@ -7,6 +7,7 @@
 package upstream
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -85,12 +86,8 @@ func New(cfg Config) (*Client, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	patient(&client)
 	cfg.HTTP = &client
-	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
-	if cfg.Limit == 0 {
-		cfg.Limit = defaultLimit
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
+	cfg.Limit = cmp.Or(cfg.Limit, defaultLimit)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -449,8 +449,31 @@ func TestAHandshakeThatNeverEnds(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	var r upstream.Refused
-	r.Note("a")
-	if r.Take("b") || !r.Take("a") || r.Take("a") {
-		t.Error("a handle is known once, and only when it was noted")
+	lost := registry.Errorf(registry.CodeLost, "nobody can tell")
+	busy := registry.Errorf(registry.CodeRateLimited, "not now").Again()
+	start := func(handle string, repeated bool, err error) error {
+		id, failed := r.Start(registry.Call{Handle: handle, Repeated: repeated}, lost, func() (string, error) { return "job", err })
+		if failed == nil && id != "job" {
+			t.Errorf("%s has the id %q", handle, id)
+		}
+		return failed
+	}
+	if err := start("a", false, busy); err != busy {
+		t.Errorf("a refused call gives %v", err)
+	}
+	if err := start("b", true, nil); err != lost {
+		t.Errorf("a repeated call of which nothing is known gives %v", err)
+	}
+	if err := start("a", true, nil); err != nil {
+		t.Errorf("a call that was refused, sent again, gives %v", err)
+	}
+	if err := start("a", true, nil); err != lost {
+		t.Errorf("the handle is known a second time: %v", err)
+	}
+	if err := start("c", false, lost); err != lost {
+		t.Errorf("a call that failed for good gives %v", err)
+	}
+	if err := start("c", true, nil); err != lost {
+		t.Errorf("a call that failed for good is sent again: %v", err)
 	}
 }

@@ -1,6 +1,10 @@
 package upstream
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/signalbox/signalbox/registry"
+)
 
 // maxRefused bounds how many refusals are remembered.
 const maxRefused = 10_000
@@ -13,8 +17,20 @@ type Refused struct {
 	known map[string]bool
 }
 
-// Note remembers a handle.
-func (r *Refused) Note(handle string) {
+// Start begins the run of a call by start, which gives its id at the service. A repeated call may have begun one before, and nobody can tell: it
+// fails with lost, unless the one before was refused.
+func (r *Refused) Start(c registry.Call, lost *registry.Error, start func() (id string, err error)) (id string, err error) {
+	if c.Repeated && !r.take(c.Handle) {
+		return "", lost
+	}
+	id, err = start()
+	if err != nil && registry.AsError(err).Retryable {
+		r.note(c.Handle)
+	}
+	return id, err
+}
+
+func (r *Refused) note(handle string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil || len(r.known) >= maxRefused {
@@ -23,8 +39,8 @@ func (r *Refused) Note(handle string) {
 	r.known[handle] = true
 }
 
-// Take forgets a handle and reports whether it was known.
-func (r *Refused) Take(handle string) bool {
+// take forgets a handle and reports whether it was known.
+func (r *Refused) take(handle string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.known[handle]

@@ -2,6 +2,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -60,9 +61,7 @@ func New(c Config) *Watcher {
 	if c.Poll <= 0 {
 		c.Poll = defaultPoll
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	w := &Watcher{config: c}
 	w.seen = w.look(context.Background())
 	return w

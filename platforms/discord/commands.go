@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -150,9 +151,7 @@ func typeOf(c chat.Command) discordgo.ApplicationCommandType {
 // describe makes a description, which must not be empty.
 func describe(text, otherwise string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
-		text = otherwise
-	}
+	text = cmp.Or(text, otherwise)
 	return cut(text, maxDescription)
 }
 
@@ -313,10 +312,7 @@ func several(f registry.InputField) int {
 
 // freeName makes a name for an option that Discord takes and that is not taken.
 func freeName(input string, n int, taken map[string]string) string {
-	name := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(input), notInName), "_"), "_")
-	if name == "" {
-		name = "value"
-	}
+	name := cmp.Or(strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(input), notInName), "_"), "_"), "value")
 	for ; ; n++ {
 		tail := ""
 		if n > 0 {

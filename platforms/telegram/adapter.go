@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -126,9 +127,7 @@ func (cfg AdapterConfig) complete() AdapterConfig {
 	if cfg.Jitter == nil {
 		cfg.Jitter = mathrand.Float64
 	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Reader
-	}
+	cfg.Random = cmp.Or(cfg.Random, rand.Reader)
 	return cfg
 }
 

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -90,10 +91,7 @@ func (a *Adapter) publish(ctx context.Context, m menu, commands []botapi.BotComm
 func commandsOf(list []chat.Command) []botapi.BotCommand {
 	commands := make([]botapi.BotCommand, 0, len(list))
 	for _, c := range list {
-		description := botapi.Truncate(strings.TrimSpace(c.Description), 256)
-		if description == "" {
-			description = c.Name
-		}
+		description := cmp.Or(botapi.Truncate(strings.TrimSpace(c.Description), 256), c.Name)
 		commands = append(commands, botapi.BotCommand{Command: c.Name, Description: description})
 	}
 	return commands

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -77,9 +78,7 @@ func (a *Adapter) checkOut(ctx context.Context, q botapi.PreCheckout) {
 // InvoiceLink makes a link by which an order is paid in Stars.
 func (a *Adapter) InvoiceLink(ctx context.Context, o payments.Order, language string) (string, error) {
 	name, text := o.Product.Name.In(language), o.Product.Text.In(language)
-	if text == "" {
-		text = name
-	}
+	text = cmp.Or(text, name)
 	i := botapi.Invoice{
 		Title: name, Description: text, Payload: o.ID, Currency: botapi.Stars, Prices: []botapi.Price{{Label: name, Amount: o.Amount}},
 	}

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -18,9 +19,7 @@ import (
 
 // New checks the configuration, parses the templates and puts the table of addresses together.
 func New(cfg Config) (*Server, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Search == nil {
 		cfg.Search = cfg.Registry.Search
 	}

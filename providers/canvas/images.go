@@ -232,10 +232,8 @@ func (t *turn) inScene(ref string, change scene.Change) bool {
 		if _, changed := change.Before[sh.ID]; changed {
 			continue
 		}
-		for _, one := range sh.Images() {
-			if one == ref {
-				return true
-			}
+		if slices.Contains(sh.Images(), ref) {
+			return true
 		}
 	}
 	return false

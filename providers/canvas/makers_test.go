@@ -3,6 +3,7 @@ package canvas
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -51,9 +52,7 @@ func at4(x, y, w, h float64, more ...any) in {
 
 func merge(a in, more ...any) in {
 	b := in{}
-	for k, v := range a {
-		b[k] = v
-	}
+	maps.Copy(b, a)
 	for n := 0; n < len(more); n += 2 {
 		b[more[n].(string)] = more[n+1]
 	}

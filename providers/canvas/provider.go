@@ -6,6 +6,7 @@ package canvas
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,9 +87,7 @@ var (
 
 // New makes the provider. It fails only where what comes with the program is broken.
 func New(cfg Config) (*Provider, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	p := &Provider{Config: cfg, store: store{cfg.Pool}, byID: map[string]operation{}}
 	p.drawer = &draw.Drawer{Fonts: cfg.Fonts, Image: p.image, File: p.file}
 	inputs, err := readLibrary()

@@ -144,9 +144,7 @@ func TestPluginTools(t *testing.T) {
 			}
 			b, ids = ground(t)
 			bad := c.inputs(ids)
-			for k, v := range c.bad {
-				bad[k] = v
-			}
+			maps.Copy(bad, c.bad)
 			b.refuses(t, c.tool, bad, c.field, b.names[c.tool].failure)
 		})
 	}

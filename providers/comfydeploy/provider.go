@@ -7,6 +7,7 @@ package comfydeploy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,9 +61,7 @@ var (
 
 // New checks the configuration; it sends nothing.
 func New(cfg Config) (*Provider, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	client, err := upstream.New(upstream.Config{
 		Name: "ComfyDeploy", BaseURL: cfg.BaseURL, Secrets: []string{cfg.Key}, HTTP: cfg.HTTP, Failure: failure, Limit: 64 << 20, Timeout: time.Minute,
 		Authorize: func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cfg.Key) },

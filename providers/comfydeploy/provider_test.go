@@ -331,7 +331,7 @@ func TestRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		var list []string
-		if err := json.Unmarshal([]byte(fmt.Sprint(server.Runs()[0].Inputs["photo"])), &list); err != nil || len(list) != 2 {
+		if err := json.Unmarshal(fmt.Append(nil, server.Runs()[0].Inputs["photo"]), &list); err != nil || len(list) != 2 {
 			t.Errorf("got %v, %v", list, err)
 		}
 	})

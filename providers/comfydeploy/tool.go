@@ -1,6 +1,7 @@
 package comfydeploy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -50,9 +51,7 @@ func toolOf(d deployment, name string, v version, m machine, rate json.Number) r
 			outputs[o.Node] = o.Name
 		}
 	}
-	if t.Description == "" {
-		t.Description = d.Description
-	}
+	t.Description = cmp.Or(t.Description, d.Description)
 	var ids map[string]any
 	t.InputSchema, ids = inputsOf(v.Prompt, name)
 	if ids == nil {

@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -17,9 +18,7 @@ func TestNavigation(t *testing.T) {
 	item := func(label string, more object) string {
 		t.Helper()
 		inputs := object{"navigationId": "main", "label": label, "targetType": "placeholder"}
-		for name, value := range more {
-			inputs[name] = value
-		}
+		maps.Copy(inputs, more)
 		return h.Do("createNavItem", inputs)["navItemId"].(string)
 	}
 	about := item("About", object{"targetType": "page", "targetId": page})

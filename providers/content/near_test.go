@@ -2,6 +2,7 @@ package content_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
@@ -26,9 +27,7 @@ func TestImagesByVectors(t *testing.T) {
 		t.Helper()
 		inputs := object{"query": query}
 		for _, m := range more {
-			for name, value := range m {
-				inputs[name] = value
-			}
+			maps.Copy(inputs, m)
 		}
 		answer := h.Do("getImage", inputs)
 		for _, item := range answer["items"].([]any) {

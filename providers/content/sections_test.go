@@ -2,6 +2,7 @@ package content_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -102,9 +103,7 @@ func TestSections(t *testing.T) {
 	t.Run("D38 D42 D43 D45 D129 D180 any of them alone is valid", func(t *testing.T) {
 		for _, change := range []object{{"content": object{"heading": "A"}}, {"status": "published"}, {"hidden": true}, {"sortOrder": 0}, {}} {
 			inputs := object{"pageSectionId": one}
-			for name, value := range change {
-				inputs[name] = value
-			}
+			maps.Copy(inputs, change)
 			h.Do("updateSection", inputs)
 		}
 		if got := get(one); got["status"] != "published" || got["hidden"] != true || got["content"].(object)["heading"] != "A" {

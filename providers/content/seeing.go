@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,7 @@ const (
 // NewLooker makes what describes images that came to sites without a description (see Config.Looks), one after the other in each process, when
 // it is started. What somebody has written meanwhile stays.
 func NewLooker(cfg LookerConfig) *claims.Worker {
-	if cfg.Poll == 0 {
-		cfg.Poll = 5 * time.Second
-	}
+	cfg.Poll = cmp.Or(cfg.Poll, 5*time.Second)
 	l := looker{cfg, store.New(cfg.Pool)}
 	return claims.NewWorker(claims.WorkerConfig{
 		Queue:     claims.QueueConfig{Pool: cfg.Pool, Log: cfg.Logger, Now: cfg.Now, Table: "site_image_looks", Key: "id", Places: 1, Poll: cfg.Poll, Work: l.look},

@@ -202,15 +202,10 @@ func rootOf(model string) string {
 
 // Submit puts a request into the queue. One that may have been put there before is lost, since nobody can tell.
 func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
-	if c.Repeated && !p.refused.Take(c.Handle) {
-		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", "fal.ai")
-	}
 	model, _ := c.Tool.Metadata[keyModel].(string)
-	id, err := p.enqueue(ctx, model, c)
+	lost := registry.Say(registry.CodeLost, said.LostRun, "service", "fal.ai")
+	id, err := p.refused.Start(c, lost, func() (string, error) { return p.enqueue(ctx, model, c) })
 	if err != nil {
-		if registry.AsError(err).Retryable {
-			p.refused.Note(c.Handle)
-		}
 		return registry.Ticket{}, err
 	}
 	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id, Endpoint: rootOf(model)}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"testing"
@@ -57,9 +58,7 @@ func call(t *testing.T, p *fal.Provider, inputs map[string]any) registry.Call {
 			c.Inputs[f.Name] = f.Default
 		}
 	}
-	for name, value := range inputs {
-		c.Inputs[name] = value
-	}
+	maps.Copy(c.Inputs, inputs)
 	return c
 }
 

@@ -2,6 +2,7 @@ package httptools
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,9 +183,7 @@ func (sc scope) formed(value any, form string) (any, error) {
 		}
 		return list, nil
 	case *file:
-		if form == "" {
-			form = sc.media
-		}
+		form = cmp.Or(form, sc.media)
 		return v.formed(form)
 	}
 	if form == "text" {

@@ -151,7 +151,7 @@ func TestAToolWithoutGo(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 		var a, b any
-		if json.Unmarshal([]byte(fmt.Sprint(got["body"])), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) || !strings.Contains(fmt.Sprint(got["body"]), "18446744073709551615,3") {
+		if json.Unmarshal(fmt.Append(nil, got["body"]), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) || !strings.Contains(fmt.Sprint(got["body"]), "18446744073709551615,3") {
 			t.Errorf("got  %s\nwant %s", got["body"], want)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -41,22 +42,23 @@ func (j Jobs) Submit(ctx context.Context, call registry.Call) (registry.Ticket, 
 		return registry.Ticket{}, cmp.Or(deaf, registry.Say(registry.CodeUnavailable, said.CallbackNowhere))
 	}
 	o := order{spec: s, strategy: strategy.Reader{WebhookConfig: *call.Tool.WebhookStrategy}, name: call.Tool.DisplayName}
-	if call.Repeated && !s.Repeatable && !t.refused.Take(call.Handle) {
-		if reports { // if it took the run, it will call
-			o.scope = scope{values: t.values(ctx, call), tables: s.Tables}
-			return o.ticket(call, call.Handle, t.cfg.Now())
+	var began time.Time
+	lost := registry.Say(registry.CodeLost, said.LostRun, "service", upstream.Named(hostOf(s.BaseURL)))
+	once := call
+	once.Repeated = call.Repeated && !s.Repeatable
+	id, err := t.refused.Start(once, lost, func() (string, error) {
+		answer, at, err := t.submit(ctx, &o, call, true)
+		if err != nil {
+			return "", err
 		}
-		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", upstream.Named(hostOf(s.BaseURL)))
-	}
-	answer, began, err := t.submit(ctx, &o, call, true)
-	id := ""
-	if err == nil {
-		id, err = o.accepted(answer, reports, call.Handle)
-	}
-	if err != nil {
-		if failure := registry.AsError(err); failure != nil && failure.Retryable {
-			t.refused.Note(call.Handle)
-		}
+		began = at
+		return o.accepted(answer, reports, call.Handle)
+	})
+	switch {
+	case reports && errors.Is(err, lost): // if it took the run, it will call
+		o.scope = scope{values: t.values(ctx, call), tables: s.Tables}
+		return o.ticket(call, call.Handle, t.cfg.Now())
+	case err != nil:
 		return registry.Ticket{}, err
 	}
 	return o.ticket(call, id, began)

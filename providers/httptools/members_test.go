@@ -18,8 +18,8 @@ func TestEveryMemberIsInTheDocuments(t *testing.T) {
 	}
 	for _, of := range []any{spec{}, request{}, upload{}, price{}, jwt{}, callback{}, registry.WebhookConfig{}, registry.FailureSign{}} {
 		kind := reflect.TypeOf(of)
-		for i := range kind.NumField() {
-			name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+		for field := range kind.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !strings.Contains(string(page), "`"+name+"`") && !strings.Contains(string(page), name+": ") {
 				t.Errorf("docs/providers.md has no %s of %s", name, kind.Name())
 			}

@@ -1,6 +1,7 @@
 package imagegen
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -121,9 +122,7 @@ func (a geminiAnswer) picture() ([]byte, error) {
 			}
 			return data, nil
 		}
-		if reason == "" {
-			reason = candidate.FinishReason
-		}
+		reason = cmp.Or(reason, candidate.FinishReason)
 	}
 	switch reason {
 	case "SAFETY", "IMAGE_SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "JAILBREAK", "RECITATION":

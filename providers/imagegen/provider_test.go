@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"strings"
 	"testing"
@@ -66,9 +67,7 @@ func call(t *testing.T, p *imagegen.Provider, inputs map[string]any) registry.Ca
 			c.Inputs[f.Name] = f.Default
 		}
 	}
-	for name, value := range inputs {
-		c.Inputs[name] = value
-	}
+	maps.Copy(c.Inputs, inputs)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,7 @@ func New(cfg Config) (*Provider, error) {
 	if cfg.Index == nil || cfg.Texts == nil {
 		return nil, errors.New("knowledge: Index and Texts are needed")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Changed == nil {
 		cfg.Changed = func(context.Context) {}
 	}

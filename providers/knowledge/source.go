@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -78,15 +79,11 @@ func readDefinition(files fs.FS, called string) (Definition, error) {
 			return d, fmt.Errorf("%s: %w", sourceFile, err)
 		}
 	}
-	if d.Access.Level == "" {
-		d.Access.Level = index.AccessHouse
-	}
+	d.Access.Level = cmp.Or(d.Access.Level, index.AccessHouse)
 	if d.Name == "" {
 		d.Name = nameOf(called)
 	}
-	if d.Title == "" {
-		d.Title = d.Name
-	}
+	d.Title = cmp.Or(d.Title, d.Name)
 	return d, d.check()
 }
 
@@ -121,7 +118,7 @@ func nameOf(called string) string {
 
 // wants tells whether a file belongs to the source.
 func (d Definition) wants(name string) bool {
-	for _, part := range strings.Split(name, "/") {
+	for part := range strings.SplitSeq(name, "/") {
 		if strings.HasPrefix(part, ".") {
 			return false
 		}

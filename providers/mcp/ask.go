@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,9 +183,7 @@ func (s *server) question(params *sdk.ElicitParams) (registry.Question, error) {
 	if q.Fields, err = registry.SchemaInputs(json.RawMessage(s.secretless(string(raw)))); err != nil {
 		return q, fmt.Errorf("its form: %w", err)
 	}
-	slices.SortStableFunc(q.Fields, func(a, b registry.InputField) int { // the order they had is lost on the way
-		return cmp.Compare(btoi(b.Required), btoi(a.Required))
-	})
+	slices.SortStableFunc(q.Fields, requiredFirst) // the order they had is lost on the way
 	if len(q.Fields) > maxFields {
 		return q, fmt.Errorf("its form has %d fields, at most %d are taken", len(q.Fields), maxFields)
 	}

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -41,15 +40,19 @@ func inputsOf(schema json.RawMessage) (inputs registry.InputSchema, wrapped stri
 			}
 		}
 	}
-	slices.SortStableFunc(inputs, func(a, b registry.InputField) int { return cmp.Compare(btoi(b.Required), btoi(a.Required)) })
+	slices.SortStableFunc(inputs, requiredFirst)
 	return inputs, wrapped, nil
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
+// requiredFirst is the order of inputs in which those that must be given come first.
+func requiredFirst(a, b registry.InputField) int {
+	switch {
+	case a.Required == b.Required:
+		return 0
+	case a.Required:
+		return -1
 	}
-	return 0
+	return 1
 }
 
 func cut(text string) string { return shorter(text, maxMessage) }

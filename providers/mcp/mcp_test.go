@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -485,9 +486,7 @@ func TestFaults(t *testing.T) {
 			"price": `{"command":"x","usdPerCall":"-1"}`, "pattern": `{"command":"x","tools":["["]}`, "typo": `{"comand":"x"}`, "gone": `{"command":"/does/not/exist"}`,
 		}
 		all := map[string]string{"library": l.config("")}
-		for name, text := range bad {
-			all[name] = text
-		}
+		maps.Copy(all, bad)
 		tools, err := newHouse(t, all).tools(t)
 		if len(tools) != 3 || err == nil {
 			t.Fatalf("got %d tools, %v", len(tools), err)

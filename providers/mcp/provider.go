@@ -65,9 +65,7 @@ func New(cfg Config) *Provider {
 	if cfg.Lookup == nil {
 		cfg.Lookup = os.LookupEnv
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Changed == nil {
 		cfg.Changed = func() {}
 	}

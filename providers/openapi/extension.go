@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -166,9 +167,7 @@ func (b *builder) compensation() {
 		Kind: b.word(extKind, kinds, kind), Reversibility: b.word(extReversible, reversibilities, "irreversible"),
 		Tool: o.Text(extUndo), CostTier: b.word(extTier, tiers, "free"), WindowSeconds: o.Number(extWindow),
 	}
-	if c.Tool == "" {
-		c.Tool = b.tool.Cancels
-	}
+	c.Tool = cmp.Or(c.Tool, b.tool.Cancels)
 	if seconds, err := c.WindowSeconds.Float64(); o.Has(extWindow) && (err != nil || seconds <= 0) {
 		b.refuse("%s is %s; expected a number of seconds above zero", extWindow, shown(o.Get(extWindow)))
 	}

@@ -69,9 +69,7 @@ var (
 // New makes a Provider; it reads nothing yet.
 func New(cfg Config) *Provider {
 	cfg.Lifetime = cmp.Or(cfg.Lifetime, lifetime)
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -172,14 +172,9 @@ func makesFiles(schemas modelhub.Schemas) bool {
 // Submit starts a prediction of the version that was described. One that may have been started before is lost, since
 // nobody can tell.
 func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket, error) {
-	if c.Repeated && !p.refused.Take(c.Handle) {
-		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostRun, "service", "Replicate")
-	}
-	id, err := p.start(ctx, c)
+	lost := registry.Say(registry.CodeLost, said.LostRun, "service", "Replicate")
+	id, err := p.refused.Start(c, lost, func() (string, error) { return p.start(ctx, c) })
 	if err != nil {
-		if registry.AsError(err).Retryable {
-			p.refused.Note(c.Handle)
-		}
 		return registry.Ticket{}, err
 	}
 	ticket := registry.Ticket{RunID: c.RunID, Service: Service, ProviderID: id}

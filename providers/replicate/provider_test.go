@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -67,9 +68,7 @@ func call(t *testing.T, p *replicate.Provider, tool string, inputs map[string]an
 			c.Inputs[f.Name] = f.Default
 		}
 	}
-	for name, value := range inputs {
-		c.Inputs[name] = value
-	}
+	maps.Copy(c.Inputs, inputs)
 	return c
 }
 

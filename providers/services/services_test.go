@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -106,9 +107,7 @@ func (h *house) call(t *testing.T, r run) registry.Call {
 			inputs[f.Name] = f.Default
 		}
 	}
-	for name, value := range r.inputs {
-		inputs[name] = value
-	}
+	maps.Copy(inputs, r.inputs)
 	return registry.Call{RunID: "run", Handle: "handle", Tool: tool, Inputs: inputs, Media: h.store}
 }
 

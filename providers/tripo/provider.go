@@ -128,14 +128,9 @@ func (p *Provider) Submit(ctx context.Context, c registry.Call) (registry.Ticket
 	if err != nil {
 		return registry.Ticket{}, err
 	}
-	if c.Repeated && !p.refused.Take(c.Handle) {
-		return registry.Ticket{}, registry.Say(registry.CodeLost, said.LostTask, "service", "Tripo")
-	}
-	id, err := p.start(ctx, t, c)
+	lost := registry.Say(registry.CodeLost, said.LostTask, "service", "Tripo")
+	id, err := p.refused.Start(c, lost, func() (string, error) { return p.start(ctx, t, c) })
 	if err != nil {
-		if registry.AsError(err).Retryable {
-			p.refused.Note(c.Handle)
-		}
 		return registry.Ticket{}, err
 	}
 	extra := map[string]string{keyCredits: p.prices.credits(t.Type, c.Inputs)}

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -74,9 +75,7 @@ func call(t *testing.T, p *tripo.Provider, tool string, inputs map[string]any) r
 			c.Inputs[f.Name] = f.Default
 		}
 	}
-	for name, value := range inputs {
-		c.Inputs[name] = value
-	}
+	maps.Copy(c.Inputs, inputs)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package vidu
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -42,10 +43,7 @@ func (p *Provider) VerifyCallback(_ context.Context, r registry.CallbackRequest)
 }
 
 func signedText(r registry.CallbackRequest) string {
-	path := r.Path
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(r.Path, "/")
 	lines := []string{r.Method, path, r.RawQuery, "vidu", r.Header.Get("Date")}
 	for name := range strings.SplitSeq(r.Header.Get("X-Hmac-Signed-Headers"), ";") {
 		if name != "" {

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -80,9 +81,7 @@ func call(t *testing.T, p *vidu.Provider, tool string, inputs map[string]any) re
 			c.Inputs[f.Name] = f.Default
 		}
 	}
-	for name, value := range inputs {
-		c.Inputs[name] = value
-	}
+	maps.Copy(c.Inputs, inputs)
 	return c
 }
 

@@ -2,6 +2,7 @@ package registrytest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -255,10 +256,7 @@ func (s *Service) Submit(ctx context.Context, c registry.Call) (registry.Ticket,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := c.Handle
-	if id == "" {
-		id = c.RunID
-	}
+	id := cmp.Or(c.Handle, c.RunID)
 	s.submissions++
 	if s.runs[id] == nil {
 		s.runs[id] = s.accept(c)

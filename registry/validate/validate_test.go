@@ -142,7 +142,7 @@ func TestValidateAccepts(t *testing.T) {
 	})
 	t.Run("A18 each of the seven types", func(t *testing.T) {
 		t.Parallel()
-		for _, kind := range strings.Fields("string number image video audio file boolean") {
+		for kind := range strings.FieldsSeq("string number image video audio file boolean") {
 			tool := simple("x")
 			tool.InputSchema = registry.InputSchema{{Name: "a", Type: registry.InputType(kind)}}
 			if err := validate.Tool(tool); err != nil {

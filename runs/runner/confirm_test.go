@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -216,9 +217,7 @@ func TestGrants(t *testing.T) {
 		t.Helper()
 		r := sing(user)
 		r.ToolID = "introduce"
-		for name, value := range map[string]any{"name": "Ann", "email": "ann@example.com", "phone": "123"} {
-			r.Values[runs.FromArgument][name] = value
-		}
+		maps.Copy(r.Values[runs.FromArgument], map[string]any{"name": "Ann", "email": "ann@example.com", "phone": "123"})
 		return h.accept(t, r)
 	}
 	for name, c := range map[string]struct{ granted, sent []string }{

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -291,9 +292,7 @@ func noRetry(err error, failure *registry.Error) error {
 // restart would not know, so writing it can wait for the first progress worth writing; any other is
 // the only way to find the run again.
 func (w *step) submitted(ctx context.Context, ticket registry.Ticket) error {
-	if ticket.Service == "" {
-		ticket.Service = w.r.Tool.Service
-	}
+	ticket.Service = cmp.Or(ticket.Service, w.r.Tool.Service)
 	if id := ticket.ProviderID; len(id) > maxProviderID || !utf8.ValidString(id) || strings.Contains(id, "\x00") {
 		return registry.Say(registry.CodeProvider, said.ProviderId, "n", maxProviderID)
 	}

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -21,10 +22,8 @@ func (s *Worker) Callback(ctx context.Context, service, runID, providerID string
 			own = append(own, parsed.String())
 		}
 	}
-	for _, id := range own {
-		if s.Hub.Nudge(id) {
-			return nil
-		}
+	if slices.ContainsFunc(own, s.Hub.Nudge) {
+		return nil
 	}
 	// In two halves, so that each uses its index.
 	rows, err := s.Config.Pool.Query(ctx, `

@@ -122,6 +122,6 @@ func (s *Writer) WriteTogether(ctx context.Context, on sender, writes []*Write, 
 	if err := send(ctx, on, rows); err != nil {
 		return err
 	}
-	s.limiter.foldLong(admission.used)
+	s.limiter.foldUnsummed(admission.used)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // Limiter counts what accounts use of their limits.
 type Limiter struct {
 	*store.Env
-	folding sync.Map // accounts and groups that fold is at, by id
+	folding sync.Map // ids of the accounts and groups that fold is adding up
 }
 
 // NewLimiter makes a Limiter.
@@ -37,7 +37,7 @@ func (s *Limiter) Usage(ctx context.Context, accountID string) (runs.Usage, erro
 	if err := s.Config.Pool.SendBatch(ctx, batch).Close(); err != nil {
 		return runs.Usage{}, fmt.Errorf("usage of %s: %w", accountID, err)
 	}
-	s.foldLong(used)
+	s.foldUnsummed(used)
 	u := used.of(accountID)
 	u.Limits = limits
 	return *u, nil
@@ -66,7 +66,7 @@ type usages struct {
 	byAccount  map[string]*runs.Usage
 	budgets    map[budgetKey]billing.NanoUSD
 	groups     map[string]*groupUse
-	long       []string // accounts and groups of which many runs were read
+	unsummed   []string // accounts and groups of which many runs were read
 }
 
 func (s *Limiter) newUsages() *usages {

@@ -181,7 +181,7 @@ func (s *Limiter) Payer(ctx context.Context, groupID, accountID string, price bi
 	if err := used.read(ctx, s.Config.Pool, accountID, []string{groupID}); err != nil {
 		return "", err
 	}
-	s.foldLong(used)
+	s.foldUnsummed(used)
 	r := store.Record{Run: runs.Run{AccountID: accountID, Group: groupID, Quote: billing.Quote{High: price}}}
 	return used.payer(&r, limits, func(owner string) error {
 		b, err := s.Config.Ledger.Balance(ctx, owner)
@@ -198,7 +198,7 @@ func (s *Limiter) GroupSpent(ctx context.Context, groupID, accountID string) (gr
 	if err := used.read(ctx, s.Config.Pool, accountID, []string{groupID}); err != nil {
 		return groups.Spent{}, err
 	}
-	s.foldLong(used)
+	s.foldUnsummed(used)
 	if g := used.groups[groupID]; g != nil {
 		return g.spent(accountID), nil
 	}

@@ -150,7 +150,7 @@ func TestUnitIsSound(t *testing.T) {
 	unit := read(t, "deploy/systemd/signalbox.service")
 	var names []string
 	for _, line := range regexp.MustCompile(`(?m)^Environment=(.*)$`).FindAllStringSubmatch(unit, -1) {
-		for _, pair := range strings.Fields(line[1]) {
+		for pair := range strings.FieldsSeq(line[1]) {
 			name, _, _ := strings.Cut(pair, "=")
 			names = append(names, name)
 		}

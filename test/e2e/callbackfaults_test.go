@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -111,9 +112,7 @@ func (m *postman) hand(w http.ResponseWriter, letter *http.Request) {
 		return
 	}
 	defer res.Body.Close()
-	for name, values := range res.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), res.Header)
 	w.WriteHeader(res.StatusCode)
 	_, _ = io.Copy(w, res.Body)
 }

@@ -151,7 +151,7 @@ func TestServices(t *testing.T) {
 		}
 	})
 	t.Run("A72 A78 a new service without Go: a file dropped into TOOLS_DIR", func(t *testing.T) {
-		if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), []byte(fmt.Sprintf(clouds, videos.BaseURL())), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "clouds.tool.yaml"), fmt.Appendf(nil, clouds, videos.BaseURL()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		await(t, "the tool", func() bool { return c.tools()["clouds"] != nil }, p.said)

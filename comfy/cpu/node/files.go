@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -188,10 +189,7 @@ func (f *Files) Saver(folder Folder, prefix string, width, height int) (*Saver, 
 	if strings.ContainsRune(clean, 0) {
 		return nil, ValueError("embedded null byte")
 	}
-	dir := subfolder
-	if dir == "" {
-		dir = "."
-	}
+	dir := cmp.Or(subfolder, ".")
 	if err := root.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder for %q: %w", prefix, err)
 	}

@@ -9,28 +9,27 @@ import (
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
 )
 
-type runFunc = func(context.Context, *node.Call) (*node.Result, error)
-
-// toImage is the run function of a node with one IMAGE output.
-func toImage(f func(c *node.Call) (*tensor.Image, error)) runFunc {
-	return func(_ context.Context, c *node.Call) (*node.Result, error) {
-		out, err := f(c)
-		if err != nil {
-			return nil, err
-		}
-		return node.Out(out), nil
-	}
+// imageNode is a node that makes one value, an IMAGE unless spec declares its output otherwise.
+func imageNode(spec node.Spec, f func(c *node.Call) (*tensor.Image, error)) node.Node {
+	return oneOutput("IMAGE", spec, f)
 }
 
-// toMask is the run function of a node with one MASK output.
-func toMask(f func(c *node.Call) (*tensor.Mask, error)) runFunc {
-	return func(_ context.Context, c *node.Call) (*node.Result, error) {
+// maskNode is a node that makes one MASK.
+func maskNode(spec node.Spec, f func(c *node.Call) (*tensor.Mask, error)) node.Node {
+	return oneOutput("MASK", spec, f)
+}
+
+func oneOutput[T any](kind string, spec node.Spec, f func(c *node.Call) (T, error)) node.Node {
+	if spec.Outputs == nil {
+		spec.Outputs = node.Outs(kind)
+	}
+	return node.Node{Spec: spec, Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
 		out, err := f(c)
 		if err != nil {
 			return nil, err
 		}
 		return node.Out(out), nil
-	}
+	}}
 }
 
 // anys puts list elements into the form of a list output.

@@ -68,61 +68,51 @@ func datasetPictures(c *node.Call, folder string) ([]string, error) {
 }
 
 func loadImageDataSetFromFolder() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "LoadImageDataSetFromFolder", DisplayName: "Load Image (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
-			Description:   "Reads all pictures of a folder as a list.",
-			SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
-			Required: []node.Input{
-				node.Combo("folder").From(inputFolders),
-			},
-			Outputs:      []node.Output{{Name: "images", Type: "IMAGE", List: node.List}},
-			Experimental: true,
-		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			names, err := datasetPictures(c, c.Text("folder"))
-			if err != nil {
-				return nil, err
-			}
-			pictures, err := loadFolder(ctx, c, names)
-			if err != nil {
-				return nil, err
-			}
-			return node.Out(pictures), nil
-		},
-	}
+	return node.Node{Spec: node.Spec{
+		Class: "LoadImageDataSetFromFolder", DisplayName: "Load Image (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
+		Description:   "Reads all pictures of a folder as a list.",
+		SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
+		Required:      []node.Input{node.Combo("folder").From(inputFolders)},
+		Outputs:       []node.Output{{Name: "images", Type: "IMAGE", List: node.List}},
+		Experimental:  true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		names, err := datasetPictures(c, c.Text("folder"))
+		if err != nil {
+			return nil, err
+		}
+		pictures, err := loadFolder(ctx, c, names)
+		if err != nil {
+			return nil, err
+		}
+		return node.Out(pictures), nil
+	}}
 }
 
 func loadImageTextDataSetFromFolder() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "LoadImageTextDataSetFromFolder", DisplayName: "Load Image-Text (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
-			Description:   "Reads all pictures of a folder with the texts beside them.",
-			SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
-			Required: []node.Input{
-				node.Combo("folder").From(inputFolders),
-			},
-			Outputs:      []node.Output{{Name: "images", Type: "IMAGE", List: node.List}, {Name: "texts", Type: "STRING", List: node.List}},
-			Experimental: true,
-		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			names, err := captionedPictures(c, c.Text("folder"))
-			if err != nil {
+	return node.Node{Spec: node.Spec{
+		Class: "LoadImageTextDataSetFromFolder", DisplayName: "Load Image-Text (from Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
+		Description:   "Reads all pictures of a folder with the texts beside them.",
+		SearchAliases: []string{"load folder", "load from folder", "load dataset", "load images", "import dataset"},
+		Required:      []node.Input{node.Combo("folder").From(inputFolders)},
+		Outputs:       []node.Output{{Name: "images", Type: "IMAGE", List: node.List}, {Name: "texts", Type: "STRING", List: node.List}},
+		Experimental:  true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		names, err := captionedPictures(c, c.Text("folder"))
+		if err != nil {
+			return nil, err
+		}
+		pictures, err := loadFolder(ctx, c, names)
+		if err != nil {
+			return nil, err
+		}
+		captions := make([]any, len(names))
+		for i, name := range names {
+			if captions[i], err = caption(c, name); err != nil {
 				return nil, err
 			}
-			pictures, err := loadFolder(ctx, c, names)
-			if err != nil {
-				return nil, err
-			}
-			captions := make([]any, len(names))
-			for i, name := range names {
-				if captions[i], err = caption(c, name); err != nil {
-					return nil, err
-				}
-			}
-			return node.Out(pictures, captions), nil
-		},
-	}
+		}
+		return node.Out(pictures, captions), nil
+	}}
 }
 
 // captionedPictures adds the pictures of subfolders; one named "<n>_<text>" counts n times, as training tools lay
@@ -170,62 +160,56 @@ func caption(c *node.Call, picture string) (string, error) {
 }
 
 func saveImageDataSetToFolder() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "SaveImageDataSetToFolder", DisplayName: "Save Image (to Folder) (DEPRECATED)", Category: "image", Module: "comfy_extras.nodes_dataset",
-			Description:   "Writes a list of pictures into a folder.",
-			SearchAliases: []string{"save folder", "save to folder", "save dataset", "save images", "export dataset"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-				node.String("folder_name").Default("dataset"),
-				node.String("filename_prefix").Default("image").Advanced(),
-				node.Combo("mode", "overwrite", "increment").Default("overwrite"),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true, InputList: true, Deprecated: true, Experimental: true,
+	return node.Node{Spec: node.Spec{
+		Class: "SaveImageDataSetToFolder", DisplayName: "Save Image (to Folder) (DEPRECATED)", Category: "image", Module: "comfy_extras.nodes_dataset",
+		Description:   "Writes a list of pictures into a folder.",
+		SearchAliases: []string{"save folder", "save to folder", "save dataset", "save images", "export dataset"},
+		Required: []node.Input{
+			node.Socket("images", "IMAGE"),
+			node.String("folder_name").Default("dataset"),
+			node.String("filename_prefix").Default("image").Advanced(),
+			node.Combo("mode", "overwrite", "increment").Default("overwrite"),
 		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			_, err := saveDataset(ctx, c)
-			return &node.Result{}, err
-		},
-	}
+		Hidden:     node.SaveHidden(),
+		OutputNode: true, InputList: true, Deprecated: true, Experimental: true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		_, err := saveDataset(ctx, c)
+		return &node.Result{}, err
+	}}
 }
 
 func saveImageTextDataSetToFolder() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "SaveImageTextDataSetToFolder", DisplayName: "Save Image-Text (to Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
-			Description:   "Writes pictures and their texts into a folder.",
-			SearchAliases: []string{"save folder", "save to folder", "save dataset", "save images", "save text", "export dataset"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-				node.String("folder_name").Default("dataset"),
-				node.String("filename_prefix").Default("image").Advanced(),
-				node.Combo("mode", "overwrite", "increment").Default("overwrite"),
-			},
-			Optional: []node.Input{
-				node.String("texts").ForceInput(),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true, InputList: true, Experimental: true,
+	return node.Node{Spec: node.Spec{
+		Class: "SaveImageTextDataSetToFolder", DisplayName: "Save Image-Text (to Folder)", Category: "image", Module: "comfy_extras.nodes_dataset",
+		Description:   "Writes pictures and their texts into a folder.",
+		SearchAliases: []string{"save folder", "save to folder", "save dataset", "save images", "save text", "export dataset"},
+		Required: []node.Input{
+			node.Socket("images", "IMAGE"),
+			node.String("folder_name").Default("dataset"),
+			node.String("filename_prefix").Default("image").Advanced(),
+			node.Combo("mode", "overwrite", "increment").Default("overwrite"),
 		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			names, err := saveDataset(ctx, c)
-			if err != nil {
+		Optional: []node.Input{
+			node.String("texts").ForceInput(),
+		},
+		Hidden:     node.SaveHidden(),
+		OutputNode: true, InputList: true, Experimental: true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		names, err := saveDataset(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for i, text := range c.Texts("texts") {
+			if i >= len(names) {
+				break
+			}
+			name := strings.ReplaceAll(names[i], ".png", ".txt")
+			if err := writeOutput(c, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 				return nil, err
 			}
-			for i, text := range c.Texts("texts") {
-				if i >= len(names) {
-					break
-				}
-				name := strings.ReplaceAll(names[i], ".png", ".txt")
-				if err := writeOutput(c, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-					return nil, err
-				}
-			}
-			return &node.Result{}, nil
-		},
-	}
+		}
+		return &node.Result{}, nil
+	}}
 }
 
 // saveDataset writes all pictures into a folder of the output folder and gives the names of the files.

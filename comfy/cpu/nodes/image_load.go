@@ -107,10 +107,8 @@ func loadImage() node.Node {
 			Class: "LoadImage", DisplayName: "Load Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
 			Description:   "Reads a picture with all its frames. The mask is its transparency; 64 x 64 zeros when it has none.",
 			SearchAliases: []string{"load image", "open image", "import image", "image input", "upload image", "read image", "image loader"},
-			Required: []node.Input{
-				node.OldCombo("image").From(inputPictures).With("image_upload", true),
-			},
-			Outputs: node.Outs("IMAGE", "MASK"),
+			Required:      []node.Input{node.OldCombo("image").From(inputPictures).With("image_upload", true)},
+			Outputs:       node.Outs("IMAGE", "MASK"),
 		},
 		Run:         runLoad,
 		Validate:    pictureExists,
@@ -140,28 +138,23 @@ func loadImageOutput() node.Node {
 
 func loadImageMask() node.Node {
 	channels := map[string]int{"red": 0, "green": 1, "blue": 2}
-	return node.Node{
-		Spec: node.Spec{
-			Class: "LoadImageMask", DisplayName: "Load Image (as Mask)", Category: "image", Module: "nodes", Legacy: true, Essentials: "Image Tools",
-			Description:   "Reads one channel of a picture as a mask; alpha gives what is transparent.",
-			SearchAliases: []string{"import mask", "alpha mask", "channel mask"},
-			Required: []node.Input{
-				node.OldCombo("image").From(inputPictures).With("image_upload", true),
-				node.OldCombo("channel", "alpha", "red", "green", "blue"),
-			},
-			Outputs: node.Outs("MASK"),
+	n := maskNode(node.Spec{
+		Class: "LoadImageMask", DisplayName: "Load Image (as Mask)", Category: "image", Module: "nodes", Legacy: true, Essentials: "Image Tools",
+		Description:   "Reads one channel of a picture as a mask; alpha gives what is transparent.",
+		SearchAliases: []string{"import mask", "alpha mask", "channel mask"},
+		Required: []node.Input{
+			node.OldCombo("image").From(inputPictures).With("image_upload", true),
+			node.OldCombo("channel", "alpha", "red", "green", "blue"),
 		},
-		Run: toMask(func(c *node.Call) (*tensor.Mask, error) {
-			m, alpha, err := decodeInput(c, "image")
-			if err != nil || c.Text("channel") == "alpha" {
-				return alpha, err
-			}
-			return m.Channel(channels[c.Text("channel")]), nil
-		}),
-		Validate:    pictureExists,
-		Checks:      []string{"image"},
-		Fingerprint: pictureDigest("image"),
-	}
+	}, func(c *node.Call) (*tensor.Mask, error) {
+		m, alpha, err := decodeInput(c, "image")
+		if err != nil || c.Text("channel") == "alpha" {
+			return alpha, err
+		}
+		return m.Channel(channels[c.Text("channel")]), nil
+	})
+	n.Validate, n.Checks, n.Fingerprint = pictureExists, []string{"image"}, pictureDigest("image")
+	return n
 }
 
 // decodeStill reads the first frame with four channels.
@@ -178,26 +171,23 @@ func decodeStill(c *node.Call, name string) (*tensor.Image, error) {
 }
 
 func webcamCapture() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "WebcamCapture", DisplayName: "Webcam Capture", Category: "image", Module: "comfy_extras.nodes_webcam", Legacy: true, Essentials: "Basics",
-			Description:   "Reads a picture that the page took with the camera and uploaded.",
-			SearchAliases: []string{"camera input", "live capture", "camera feed", "snapshot"},
-			Required: []node.Input{
-				node.Socket("image", "WEBCAM").Braces(),
-				node.Int("width").Default(0).Range(0, 16384).Step(1),
-				node.Int("height").Default(0).Range(0, 16384).Step(1),
-				node.Bool("capture_on_queue").Default(true),
-			},
-			Outputs: node.Outs("IMAGE"),
+	n := imageNode(node.Spec{
+		Class: "WebcamCapture", DisplayName: "Webcam Capture", Category: "image", Module: "comfy_extras.nodes_webcam", Legacy: true, Essentials: "Basics",
+		Description:   "Reads a picture that the page took with the camera and uploaded.",
+		SearchAliases: []string{"camera input", "live capture", "camera feed", "snapshot"},
+		Required: []node.Input{
+			node.Socket("image", "WEBCAM").Braces(),
+			node.Int("width").Default(0).Range(0, 16384).Step(1),
+			node.Int("height").Default(0).Range(0, 16384).Step(1),
+			node.Bool("capture_on_queue").Default(true),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			if _, ok := c.Value("image").(string); !ok {
-				return nil, errors.New("the captured picture must be the name of an uploaded file")
-			}
-			m, _, err := decodeInput(c, "image")
-			return m, err
-		}),
-		Fingerprint: pictureDigest("image"),
-	}
+	}, func(c *node.Call) (*tensor.Image, error) {
+		if _, ok := c.Value("image").(string); !ok {
+			return nil, errors.New("the captured picture must be the name of an uploaded file")
+		}
+		m, _, err := decodeInput(c, "image")
+		return m, err
+	})
+	n.Fingerprint = pictureDigest("image")
+	return n
 }

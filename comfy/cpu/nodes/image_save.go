@@ -44,71 +44,65 @@ func savePictures(ctx context.Context, c *node.Call, saver *node.Saver, m *tenso
 }
 
 func saveImage() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "SaveImage", DisplayName: "Save Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
-			Description:   "Writes each picture as a PNG file with the workflow inside.",
-			SearchAliases: []string{"save", "save image", "export image", "output image", "write image", "download"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE").Braces(),
-				node.Input{Name: "filename_prefix", Type: "STRING"}.Default("ComfyUI"),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true,
+	return node.Node{Spec: node.Spec{
+		Class: "SaveImage", DisplayName: "Save Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
+		Description:   "Writes each picture as a PNG file with the workflow inside.",
+		SearchAliases: []string{"save", "save image", "export image", "output image", "write image", "download"},
+		Required: []node.Input{
+			node.Socket("images", "IMAGE").Braces(),
+			node.Input{Name: "filename_prefix", Type: "STRING"}.Default("ComfyUI"),
 		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			m := c.Image("images")
-			saver, err := c.Files.Saver(node.OutFolder, c.Text("filename_prefix"), m.W, m.H)
-			if err != nil {
-				return nil, err
-			}
-			refs, err := savePictures(ctx, c, saver, m)
-			if err != nil {
-				return nil, err
-			}
-			return node.Show("images", anys(refs)), nil
-		},
-	}
+		Hidden:     node.SaveHidden(),
+		OutputNode: true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		m := c.Image("images")
+		saver, err := c.Files.Saver(node.OutFolder, c.Text("filename_prefix"), m.W, m.H)
+		if err != nil {
+			return nil, err
+		}
+		refs, err := savePictures(ctx, c, saver, m)
+		if err != nil {
+			return nil, err
+		}
+		return node.Show("images", anys(refs)), nil
+	}}
 }
 
 func saveImageAdvanced() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "SaveImageAdvanced", DisplayName: "Save Image (Advanced)", Category: "image", Module: "comfy_extras.nodes_images", Essentials: "Basics",
-			Description:   "Writes each picture as PNG of 8 or 16 bits, or as EXR in scene light.",
-			SearchAliases: []string{"save", "save image", "export image", "output image", "write image"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-				node.String("filename_prefix").Default("ComfyUI"),
-				node.DynamicCombo("format",
-					node.Choice{Key: "png", Required: []node.Input{node.Combo("bit_depth", "8-bit", "16-bit").Default("8-bit").Advanced(), node.Combo("input_color_space", "sRGB").Default("sRGB").Advanced()}},
-					node.Choice{Key: "exr", Required: []node.Input{node.Combo("bit_depth", "32-bit float").Default("32-bit float").Advanced(), node.Combo("input_color_space", "sRGB", "HDR", "linear").Default("sRGB").Advanced()}},
-				),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true,
+	return node.Node{Spec: node.Spec{
+		Class: "SaveImageAdvanced", DisplayName: "Save Image (Advanced)", Category: "image", Module: "comfy_extras.nodes_images", Essentials: "Basics",
+		Description:   "Writes each picture as PNG of 8 or 16 bits, or as EXR in scene light.",
+		SearchAliases: []string{"save", "save image", "export image", "output image", "write image"},
+		Required: []node.Input{
+			node.Socket("images", "IMAGE"),
+			node.String("filename_prefix").Default("ComfyUI"),
+			node.DynamicCombo("format",
+				node.Choice{Key: "png", Required: []node.Input{node.Combo("bit_depth", "8-bit", "16-bit").Default("8-bit").Advanced(), node.Combo("input_color_space", "sRGB").Default("sRGB").Advanced()}},
+				node.Choice{Key: "exr", Required: []node.Input{node.Combo("bit_depth", "32-bit float").Default("32-bit float").Advanced(), node.Combo("input_color_space", "sRGB", "HDR", "linear").Default("sRGB").Advanced()}},
+			),
 		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			m := c.Image("images")
-			encode, ext := advancedEncoder(c)
-			saver, err := c.Files.Saver(node.OutFolder, c.Text("filename_prefix"), m.W, m.H)
+		Hidden:     node.SaveHidden(),
+		OutputNode: true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		m := c.Image("images")
+		encode, ext := advancedEncoder(c)
+		saver, err := c.Files.Saver(node.OutFolder, c.Text("filename_prefix"), m.W, m.H)
+		if err != nil {
+			return nil, err
+		}
+		var items []any
+		for i := range m.B {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			ref, err := saver.SavePlain(i, ext, func(w io.Writer) error { return encode(w, m, i) })
 			if err != nil {
 				return nil, err
 			}
-			var items []any
-			for i := range m.B {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				ref, err := saver.SavePlain(i, ext, func(w io.Writer) error { return encode(w, m, i) })
-				if err != nil {
-					return nil, err
-				}
-				items = append(items, ref)
-			}
-			return node.Show("images", items), nil
-		},
-	}
+			items = append(items, ref)
+		}
+		return node.Show("images", items), nil
+	}}
 }
 
 // advancedEncoder gives the encoder of the chosen format and its extension.
@@ -126,25 +120,22 @@ func advancedEncoder(c *node.Call) (func(w io.Writer, m *tensor.Image, i int) er
 }
 
 func saveAnimatedPNG() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "SaveAnimatedPNG", DisplayName: "Save Animated PNG", Category: "image", Module: "comfy_extras.nodes_images",
-			Description: "Writes the batch as one animated PNG.",
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-				node.String("filename_prefix").Default("ComfyUI"),
-				node.Float("fps").Default(6.0).Range(0.01, 1000.0).Step(0.01),
-				node.Int("compress_level").Default(4).Range(0, 9).Advanced(),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true,
+	return node.Node{Spec: node.Spec{
+		Class: "SaveAnimatedPNG", DisplayName: "Save Animated PNG", Category: "image", Module: "comfy_extras.nodes_images",
+		Description: "Writes the batch as one animated PNG.",
+		Required: []node.Input{
+			node.Socket("images", "IMAGE"),
+			node.String("filename_prefix").Default("ComfyUI"),
+			node.Float("fps").Default(6.0).Range(0.01, 1000.0).Step(0.01),
+			node.Int("compress_level").Default(4).Range(0, 9).Advanced(),
 		},
-		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
-			return saveAnimation(c, "png", func(w io.Writer, m *tensor.Image) error {
-				return codec.EncodeAPNG(w, m, c.Float("fps"), c.Int("compress_level"), savedTexts(c))
-			})
-		},
-	}
+		Hidden:     node.SaveHidden(),
+		OutputNode: true,
+	}, Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
+		return saveAnimation(c, "png", func(w io.Writer, m *tensor.Image) error {
+			return codec.EncodeAPNG(w, m, c.Float("fps"), c.Int("compress_level"), savedTexts(c))
+		})
+	}}
 }
 
 func saveAnimatedWEBP() node.Node {
@@ -191,30 +182,25 @@ func imagePreviewNodes() []node.Node {
 }
 
 func previewImage() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "PreviewImage", DisplayName: "Preview Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
-			Description:   "Shows the pictures without keeping them.",
-			SearchAliases: []string{"preview", "preview image", "show image", "view image", "display image", "image viewer"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true,
-		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			m := c.Image("images")
-			saver, err := c.Files.TempSaver(m.W, m.H)
-			if err != nil {
-				return nil, err
-			}
-			refs, err := savePictures(ctx, c, saver, m)
-			if err != nil {
-				return nil, err
-			}
-			return node.Show("images", anys(refs)), nil
-		},
-	}
+	return node.Node{Spec: node.Spec{
+		Class: "PreviewImage", DisplayName: "Preview Image", Category: "image", Module: "nodes", Legacy: true, Essentials: "Basics",
+		Description:   "Shows the pictures without keeping them.",
+		SearchAliases: []string{"preview", "preview image", "show image", "view image", "display image", "image viewer"},
+		Required:      []node.Input{node.Socket("images", "IMAGE")},
+		Hidden:        node.SaveHidden(),
+		OutputNode:    true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		m := c.Image("images")
+		saver, err := c.Files.TempSaver(m.W, m.H)
+		if err != nil {
+			return nil, err
+		}
+		refs, err := savePictures(ctx, c, saver, m)
+		if err != nil {
+			return nil, err
+		}
+		return node.Show("images", anys(refs)), nil
+	}}
 }
 
 // showPicture is the UI entry of nodes that show a picture beside their outputs.
@@ -231,67 +217,57 @@ func showPicture(ctx context.Context, c *node.Call, m *tensor.Image) (map[string
 }
 
 func maskPreview() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "MaskPreview", DisplayName: "Preview Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
-			Description:   "Shows the mask without keeping it.",
-			SearchAliases: []string{"show mask", "view mask", "inspect mask", "debug mask"},
-			Required: []node.Input{
-				node.Socket("mask", "MASK"),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true,
-		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			m, err := c.Mask("mask").Gray()
-			if err != nil {
-				return nil, err
-			}
-			ui, err := showPicture(ctx, c, m)
-			if err != nil {
-				return nil, err
-			}
-			return &node.Result{UI: ui}, nil
-		},
-	}
+	return node.Node{Spec: node.Spec{
+		Class: "MaskPreview", DisplayName: "Preview Mask", Category: "image/mask", Module: "comfy_extras.nodes_mask",
+		Description:   "Shows the mask without keeping it.",
+		SearchAliases: []string{"show mask", "view mask", "inspect mask", "debug mask"},
+		Required:      []node.Input{node.Socket("mask", "MASK")},
+		Hidden:        node.SaveHidden(),
+		OutputNode:    true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		m, err := c.Mask("mask").Gray()
+		if err != nil {
+			return nil, err
+		}
+		ui, err := showPicture(ctx, c, m)
+		if err != nil {
+			return nil, err
+		}
+		return &node.Result{UI: ui}, nil
+	}}
 }
 
 func imageCompare() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "ImageCompare", DisplayName: "Compare Images", Category: "image", Module: "comfy_extras.nodes_image_compare", Essentials: "Image Tools",
-			Description: "Shows two pictures, one over the other, with a slider.",
-			Required: []node.Input{
-				node.Socket("compare_view", "IMAGECOMPARE").With("socketless", true),
-			},
-			Optional: []node.Input{
-				node.Socket("image_a", "IMAGE"),
-				node.Socket("image_b", "IMAGE"),
-			},
-			Hidden:     node.SaveHidden(),
-			OutputNode: true, Experimental: true,
+	return node.Node{Spec: node.Spec{
+		Class: "ImageCompare", DisplayName: "Compare Images", Category: "image", Module: "comfy_extras.nodes_image_compare", Essentials: "Image Tools",
+		Description: "Shows two pictures, one over the other, with a slider.",
+		Required:    []node.Input{node.Socket("compare_view", "IMAGECOMPARE").With("socketless", true)},
+		Optional: []node.Input{
+			node.Socket("image_a", "IMAGE"),
+			node.Socket("image_b", "IMAGE"),
 		},
-		Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
-			ui := map[string][]any{}
-			for _, side := range []string{"a", "b"} {
-				ui[side+"_images"] = []any{}
-				m := c.Image("image_" + side)
-				if m == nil || m.B == 0 {
-					continue
-				}
-				saver, err := c.Files.Saver(node.TempFolder, "comfy.compare."+side+"_temp_"+randomLetters(), m.W, m.H)
-				if err != nil {
-					return nil, err
-				}
-				refs, err := savePictures(ctx, c, saver, m)
-				if err != nil {
-					return nil, err
-				}
-				ui[side+"_images"] = anys(refs)
+		Hidden:     node.SaveHidden(),
+		OutputNode: true, Experimental: true,
+	}, Run: func(ctx context.Context, c *node.Call) (*node.Result, error) {
+		ui := map[string][]any{}
+		for _, side := range []string{"a", "b"} {
+			ui[side+"_images"] = []any{}
+			m := c.Image("image_" + side)
+			if m == nil || m.B == 0 {
+				continue
 			}
-			return &node.Result{UI: ui}, nil
-		},
-	}
+			saver, err := c.Files.Saver(node.TempFolder, "comfy.compare."+side+"_temp_"+randomLetters(), m.W, m.H)
+			if err != nil {
+				return nil, err
+			}
+			refs, err := savePictures(ctx, c, saver, m)
+			if err != nil {
+				return nil, err
+			}
+			ui[side+"_images"] = anys(refs)
+		}
+		return &node.Result{UI: ui}, nil
+	}}
 }
 
 // randomLetters keep the previews of several runs apart.

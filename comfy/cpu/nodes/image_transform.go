@@ -33,97 +33,84 @@ func sliced(from, to, n int) (lo, hi int) {
 }
 
 func imageCrop() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "ImageCrop", DisplayName: "Crop Image (DEPRECATED)", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
-			Description:   "Cuts out a rectangle.",
-			SearchAliases: []string{"trim"},
-			Required: []node.Input{
-				node.Socket("image", "IMAGE"),
-				node.Int("width").Default(512).Range(1, 16384).Step(1),
-				node.Int("height").Default(512).Range(1, 16384).Step(1),
-				node.Int("x").Default(0).Range(0, 16384).Step(1),
-				node.Int("y").Default(0).Range(0, 16384).Step(1),
-			},
-			Outputs:    node.Outs("IMAGE"),
-			Deprecated: true,
+	return imageNode(node.Spec{
+		Class: "ImageCrop", DisplayName: "Crop Image (DEPRECATED)", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+		Description:   "Cuts out a rectangle.",
+		SearchAliases: []string{"trim"},
+		Required: []node.Input{
+			node.Socket("image", "IMAGE"),
+			node.Int("width").Default(512).Range(1, 16384).Step(1),
+			node.Int("height").Default(512).Range(1, 16384).Step(1),
+			node.Int("x").Default(0).Range(0, 16384).Step(1),
+			node.Int("y").Default(0).Range(0, 16384).Step(1),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			return cropAt(c.Image("image"), c.Int("x"), c.Int("y"), c.Int("width"), c.Int("height")), nil
-		}),
-	}
+		Deprecated: true,
+	}, func(c *node.Call) (*tensor.Image, error) {
+		return cropAt(c.Image("image"), c.Int("x"), c.Int("y"), c.Int("width"), c.Int("height")), nil
+	})
 }
 
 func centerCropImages() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "CenterCropImages", DisplayName: "Crop Image (Center)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
-			Description:   "Cuts out the middle.",
-			SearchAliases: []string{"crop", "cut", "trim"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-				node.Int("width").Default(512).Range(1, 8192),
-				node.Int("height").Default(512).Range(1, 8192),
-			},
-			Outputs:      []node.Output{{Name: "images", Type: "IMAGE"}},
-			Experimental: true,
+	return imageNode(node.Spec{
+		Class: "CenterCropImages", DisplayName: "Crop Image (Center)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+		Description:   "Cuts out the middle.",
+		SearchAliases: []string{"crop", "cut", "trim"},
+		Required: []node.Input{
+			node.Socket("images", "IMAGE"),
+			node.Int("width").Default(512).Range(1, 8192),
+			node.Int("height").Default(512).Range(1, 8192),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			return tensor.EightBit(tensor.CropCenter(c.Image("images"), c.Int("width"), c.Int("height"))), nil
-		}),
-	}
+		Outputs:      []node.Output{{Name: "images", Type: "IMAGE"}},
+		Experimental: true,
+	}, func(c *node.Call) (*tensor.Image, error) {
+		return tensor.EightBit(tensor.CropCenter(c.Image("images"), c.Int("width"), c.Int("height"))), nil
+	})
 }
 
 func randomCropImages() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "RandomCropImages", DisplayName: "Crop Image (Random)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
-			Description:   "Cuts out a rectangle at a random place.",
-			SearchAliases: []string{"crop", "cut", "trim"},
-			Required: []node.Input{
-				node.Socket("images", "IMAGE"),
-				node.Int("width").Default(512).Range(1, 8192),
-				node.Int("height").Default(512).Range(1, 8192),
-				node.Int("seed").Default(0).Range(0, uint64(math.MaxUint64)),
-			},
-			Outputs:      []node.Output{{Name: "images", Type: "IMAGE"}},
-			Experimental: true,
+	return imageNode(node.Spec{
+		Class: "RandomCropImages", DisplayName: "Crop Image (Random)", Category: "image/transform", Module: "comfy_extras.nodes_dataset",
+		Description:   "Cuts out a rectangle at a random place.",
+		SearchAliases: []string{"crop", "cut", "trim"},
+		Required: []node.Input{
+			node.Socket("images", "IMAGE"),
+			node.Int("width").Default(512).Range(1, 8192),
+			node.Int("height").Default(512).Range(1, 8192),
+			node.Int("seed").Default(0).Range(0, uint64(math.MaxUint64)),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			return tensor.EightBit(tensor.CropRandom(c.Image("images"), c.Int("width"), c.Int("height"), c.Uint64("seed"))), nil
-		}),
-	}
+		Outputs:      []node.Output{{Name: "images", Type: "IMAGE"}},
+		Experimental: true,
+	}, func(c *node.Call) (*tensor.Image, error) {
+		return tensor.EightBit(tensor.CropRandom(c.Image("images"), c.Int("width"), c.Int("height"), c.Uint64("seed"))), nil
+	})
 }
 
 func imagePadForOutpaint() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "ImagePadForOutpaint", DisplayName: "Pad Image for Outpainting", Category: "image/transform", Module: "nodes", Legacy: true,
-			Description:   "Adds grey borders and makes the mask of what is to be painted.",
-			SearchAliases: []string{"extend canvas", "expand image"},
-			Required: []node.Input{
-				node.Socket("image", "IMAGE"),
-				node.Int("left").Default(0).Range(0, 16384).Step(8),
-				node.Int("top").Default(0).Range(0, 16384).Step(8),
-				node.Int("right").Default(0).Range(0, 16384).Step(8),
-				node.Int("bottom").Default(0).Range(0, 16384).Step(8),
-				node.Int("feathering").Default(40).Range(0, 16384).Step(1).Advanced(),
-			},
-			Outputs: node.Outs("IMAGE", "MASK"),
+	return node.Node{Spec: node.Spec{
+		Class: "ImagePadForOutpaint", DisplayName: "Pad Image for Outpainting", Category: "image/transform", Module: "nodes", Legacy: true,
+		Description:   "Adds grey borders and makes the mask of what is to be painted.",
+		SearchAliases: []string{"extend canvas", "expand image"},
+		Required: []node.Input{
+			node.Socket("image", "IMAGE"),
+			node.Int("left").Default(0).Range(0, 16384).Step(8),
+			node.Int("top").Default(0).Range(0, 16384).Step(8),
+			node.Int("right").Default(0).Range(0, 16384).Step(8),
+			node.Int("bottom").Default(0).Range(0, 16384).Step(8),
+			node.Int("feathering").Default(40).Range(0, 16384).Step(1).Advanced(),
 		},
-		Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
-			m := c.Image("image")
-			e := readEdges(c)
-			if err := c.CheckSize(m.B, m.H+e.Top+e.Bottom, m.W+e.Left+e.Right); err != nil {
-				return nil, err
-			}
-			out, mask, err := tensor.PadForOutpaint(m, e, c.Int("feathering"))
-			if err != nil {
-				return nil, err
-			}
-			return node.Out(out, mask), nil
-		},
-	}
+		Outputs: node.Outs("IMAGE", "MASK"),
+	}, Run: func(_ context.Context, c *node.Call) (*node.Result, error) {
+		m := c.Image("image")
+		e := readEdges(c)
+		if err := c.CheckSize(m.B, m.H+e.Top+e.Bottom, m.W+e.Left+e.Right); err != nil {
+			return nil, err
+		}
+		out, mask, err := tensor.PadForOutpaint(m, e, c.Int("feathering"))
+		if err != nil {
+			return nil, err
+		}
+		return node.Out(out, mask), nil
+	}}
 }
 
 // readEdges reads the inputs left, top, right and bottom.
@@ -137,73 +124,61 @@ func imageTurnNodes() []node.Node {
 
 func imageRotate() node.Node {
 	quarters := map[string]int{"90 degrees": 1, "180 degrees": 2, "270 degrees": 3}
-	return node.Node{
-		Spec: node.Spec{
-			Class: "ImageRotate", DisplayName: "Rotate Image", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
-			Description:   "Turns clockwise by quarters.",
-			SearchAliases: []string{"turn", "flip orientation"},
-			Required: []node.Input{
-				node.Socket("image", "IMAGE"),
-				node.Combo("rotation", "none", "90 degrees", "180 degrees", "270 degrees"),
-			},
-			Outputs: node.Outs("IMAGE"),
+	return imageNode(node.Spec{
+		Class: "ImageRotate", DisplayName: "Rotate Image", Category: "image/transform", Module: "comfy_extras.nodes_images", Essentials: "Image Tools",
+		Description:   "Turns clockwise by quarters.",
+		SearchAliases: []string{"turn", "flip orientation"},
+		Required: []node.Input{
+			node.Socket("image", "IMAGE"),
+			node.Combo("rotation", "none", "90 degrees", "180 degrees", "270 degrees"),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			return tensor.Rotate(c.Image("image"), quarters[c.Text("rotation")]), nil
-		}),
-	}
+	}, func(c *node.Call) (*tensor.Image, error) {
+		return tensor.Rotate(c.Image("image"), quarters[c.Text("rotation")]), nil
+	})
 }
 
 func imageFlip() node.Node {
-	return node.Node{
-		Spec: node.Spec{
-			Class: "ImageFlip", DisplayName: "Flip Image", Category: "image/transform", Module: "comfy_extras.nodes_images",
-			Description:   "Mirrors upside down or left to right.",
-			SearchAliases: []string{"mirror", "reflect"},
-			Required: []node.Input{
-				node.Socket("image", "IMAGE"),
-				node.Combo("flip_method", "x-axis: vertically", "y-axis: horizontally"),
-			},
-			Outputs: node.Outs("IMAGE"),
+	return imageNode(node.Spec{
+		Class: "ImageFlip", DisplayName: "Flip Image", Category: "image/transform", Module: "comfy_extras.nodes_images",
+		Description:   "Mirrors upside down or left to right.",
+		SearchAliases: []string{"mirror", "reflect"},
+		Required: []node.Input{
+			node.Socket("image", "IMAGE"),
+			node.Combo("flip_method", "x-axis: vertically", "y-axis: horizontally"),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			if c.Text("flip_method") == "x-axis: vertically" {
-				return tensor.FlipVertical(c.Image("image")), nil
-			}
-			return tensor.FlipHorizontal(c.Image("image")), nil
-		}),
-	}
+	}, func(c *node.Call) (*tensor.Image, error) {
+		if c.Text("flip_method") == "x-axis: vertically" {
+			return tensor.FlipVertical(c.Image("image")), nil
+		}
+		return tensor.FlipHorizontal(c.Image("image")), nil
+	})
 }
 
 func imageStitch() node.Node {
 	colors := map[string][3]float32{"white": {1, 1, 1}, "black": {}, "red": {1, 0, 0}, "green": {0, 1, 0}, "blue": {0, 0, 1}}
-	return node.Node{
-		Spec: node.Spec{
-			Class: "ImageStitch", DisplayName: "Stitch Images", Category: "image/transform", Module: "comfy_extras.nodes_images",
-			Description:   "Puts two pictures side by side, with a strip between them.",
-			SearchAliases: []string{"combine images", "join images", "concatenate images", "side by side"},
-			Required: []node.Input{
-				node.Socket("image1", "IMAGE"),
-				node.Combo("direction", "right", "down", "left", "up").Default("right"),
-				node.Bool("match_image_size").Default(true),
-				node.Int("spacing_width").Default(0).Range(0, 1024).Step(2).Advanced(),
-				node.Combo("spacing_color", "white", "black", "red", "green", "blue").Default("white").Advanced(),
-			},
-			Optional: []node.Input{
-				node.Socket("image2", "IMAGE"),
-			},
-			Outputs: node.Outs("IMAGE"),
+	return imageNode(node.Spec{
+		Class: "ImageStitch", DisplayName: "Stitch Images", Category: "image/transform", Module: "comfy_extras.nodes_images",
+		Description:   "Puts two pictures side by side, with a strip between them.",
+		SearchAliases: []string{"combine images", "join images", "concatenate images", "side by side"},
+		Required: []node.Input{
+			node.Socket("image1", "IMAGE"),
+			node.Combo("direction", "right", "down", "left", "up").Default("right"),
+			node.Bool("match_image_size").Default(true),
+			node.Int("spacing_width").Default(0).Range(0, 1024).Step(2).Advanced(),
+			node.Combo("spacing_color", "white", "black", "red", "green", "blue").Default("white").Advanced(),
 		},
-		Run: toImage(func(c *node.Call) (*tensor.Image, error) {
-			a, b := c.Image("image1"), c.Image("image2")
-			if b == nil {
-				return a, nil
-			}
-			gap := tensor.Gap{Width: c.Int("spacing_width"), Color: colors[c.Text("spacing_color")]}
-			if c.Text("spacing_color") == "white" {
-				gap.Pad = 1
-			}
-			return tensor.Stitch(a, b, tensor.Side(c.Text("direction")), c.Bool("match_image_size"), gap)
-		}),
-	}
+		Optional: []node.Input{
+			node.Socket("image2", "IMAGE"),
+		},
+	}, func(c *node.Call) (*tensor.Image, error) {
+		a, b := c.Image("image1"), c.Image("image2")
+		if b == nil {
+			return a, nil
+		}
+		gap := tensor.Gap{Width: c.Int("spacing_width"), Color: colors[c.Text("spacing_color")]}
+		if c.Text("spacing_color") == "white" {
+			gap.Pad = 1
+		}
+		return tensor.Stitch(a, b, tensor.Side(c.Text("direction")), c.Bool("match_image_size"), gap)
+	})
 }

@@ -1,5 +1,7 @@
 package tensor
 
+import "cmp"
+
 // Rect is a rectangle as detectors describe it; it need not lie on whole pixels nor inside the picture.
 type Rect struct{ X, Y, W, H float64 }
 
@@ -87,12 +89,8 @@ func BoxesSize(boxes [][]Rect) (w, h int) {
 			w, h = max(w, b.X1), max(h, b.Y1)
 		}
 	}
-	if w == 0 {
-		w = 640
-	}
-	if h == 0 {
-		h = 640
-	}
+	w = cmp.Or(w, 640)
+	h = cmp.Or(h, 640)
 	return w, h
 }
 

@@ -2,6 +2,7 @@
 package graphtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -98,10 +99,7 @@ func (b *Graph) Node(id, class, values, more string) *Graph {
 }
 
 func (b *Graph) String() string {
-	extra := b.Extra
-	if extra == "" {
-		extra = "{}"
-	}
+	extra := cmp.Or(b.Extra, "{}")
 	return fmt.Sprintf(`{"nodes": [%s], "links": [%s], "version": 0.4, "extra": %s, "definitions": {"subgraphs": [%s]}}`,
 		strings.Join(b.Nodes, ","), strings.Join(b.Rows, ","), extra, strings.Join(b.Defs, ","))
 }

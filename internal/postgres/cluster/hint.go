@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"strconv"
@@ -15,9 +16,7 @@ func InstallHint(major int) string {
 		version = strconv.Itoa(major)
 	}
 	if runtime.GOOS == "darwin" {
-		if version == "" {
-			version = "17"
-		}
+		version = cmp.Or(version, "17")
 		return "install it with `brew install postgresql@" + version + "`"
 	}
 	release, err := os.ReadFile("/etc/os-release")

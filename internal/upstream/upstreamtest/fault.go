@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -130,9 +131,7 @@ func serve(r *http.Request, next http.Handler) *httptest.ResponseRecorder {
 }
 
 func write(w http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte) {
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 	w.Header().Del("Content-Length")
 	w.WriteHeader(answer.Code)
 	_, _ = io.Copy(w, bytes.NewReader(body))

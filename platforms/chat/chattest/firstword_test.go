@@ -32,7 +32,7 @@ func (f *firstWords) Send(ctx context.Context, m chat.Message) ([]chat.MessageRe
 
 func (f *firstWords) Edit(ctx context.Context, ref chat.MessageRef, m chat.Message) (chat.MessageRef, error) {
 	ref, err := f.fakeAdapter.Edit(ctx, ref, m)
-	for _, word := range strings.Fields(m.Text.String()) {
+	for word := range strings.FieldsSeq(m.Text.String()) {
 		f.mu.Lock()
 		if seen := f.seen[word]; seen != nil {
 			seen <- time.Now()

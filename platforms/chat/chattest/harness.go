@@ -213,10 +213,8 @@ func (s Seen) contains(parts ...string) bool {
 // Has reports whether a button with this label is under the message.
 func (s Seen) Has(label string) bool {
 	for _, row := range s.Buttons {
-		for _, b := range row {
-			if b == label {
-				return true
-			}
+		if slices.Contains(row, label) {
+			return true
 		}
 	}
 	return false

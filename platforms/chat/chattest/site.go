@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -208,9 +209,7 @@ func (p *pressboard) create(tool siteTool, inputs map[string]any) (map[string]an
 		return nil, registry.Errorf(registry.CodeInvalidInput, "title, content and collectionSlug are needed: %v", inputs)
 	}
 	one := map[string]any{"status": "draft", "previewUrl": "https://site.example/preview/" + fmt.Sprint(inputs["slug"]), "url": "/site/blog/" + fmt.Sprint(inputs["slug"])}
-	for name, value := range inputs {
-		one[name] = value
-	}
+	maps.Copy(one, inputs)
 	p.put(tool, one)
 	return map[string]any{"slug": inputs["slug"]}, nil
 }
@@ -238,9 +237,7 @@ func (p *pressboard) update(tool siteTool, inputs map[string]any) (map[string]an
 			if was, ok := one[name].(map[string]any); ok {
 				content = was
 			}
-			for member, v := range members {
-				content[member] = v
-			}
+			maps.Copy(content, members)
 			one[name] = content
 		default:
 			one[name] = value

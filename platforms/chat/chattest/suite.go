@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -1186,12 +1187,7 @@ func help(s *scene) {
 
 func commandLists(s *scene) {
 	has := func(kind chat.ChatKind, name string) bool {
-		for _, c := range s.Harness.Commands(s.t, kind) {
-			if c == name {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(s.Harness.Commands(s.t, kind), name)
 	}
 	s.until(s.room, "command list", func([]Seen) bool { return has(chat.ChatPrivate, "painter") && has(chat.ChatGroup, "help") })
 	if has(chat.ChatPrivate, "etching") || has(chat.ChatPrivate, "fresco") {

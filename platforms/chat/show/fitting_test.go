@@ -135,7 +135,7 @@ func TestCaptionNamesWhatWasChosen(t *testing.T) {
 func TestAlbums(t *testing.T) {
 	t.Parallel()
 	var media []chat.Media
-	for _, kind := range strings.Fields("photo document video audio animation photo document audio voice voice photo") {
+	for kind := range strings.FieldsSeq("photo document video audio animation photo document audio voice voice photo") {
 		media = append(media, chat.Media{Kind: chat.MediaKind(kind)})
 	}
 	render := func(groups [][]chat.Media) string {

@@ -194,7 +194,7 @@ func leftOverText(t *turn.Turn, tool *registry.Tool, left string) chat.Text {
 	if free, ok := input.FreeInput(tool.InputSchema); ok { // so it has a value already
 		return t.Say.Text("left.given", "input", free.Label())
 	}
-	for _, word := range strings.Fields(left) {
+	for word := range strings.FieldsSeq(left) {
 		name := input.MistakenFor(tool.InputSchema, word)
 		if f, ok := input.FieldNamed(tool.InputSchema, chat.FirstNonEmpty(name, word)); ok {
 			text = chat.Lines(text, t.Say.Text("option.near", "nearest", input.OptionName(f.Name), "example", input.OptionExample(f)))

@@ -2,6 +2,7 @@ package discordtest_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +19,7 @@ func (b *bench) guildCommands() string {
 // command is a slash command with a description; more overrides and adds.
 func command(more object) object {
 	c := object{"name": "paint", "description": "Paints."}
-	for k, v := range more {
-		c[k] = v
-	}
+	maps.Copy(c, more)
 	return c
 }
 

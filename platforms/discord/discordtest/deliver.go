@@ -18,11 +18,9 @@ import (
 func (s *Server) deliver(i *Interaction) {
 	if s.endpoint != "" {
 		url, body := s.endpoint, i.wire()
-		s.work.Add(1)
-		go func() {
-			defer s.work.Done()
+		s.work.Go(func() {
 			s.postInteraction(url, i, body)
-		}()
+		})
 		return
 	}
 	guild := ""

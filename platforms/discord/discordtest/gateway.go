@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -177,10 +178,7 @@ func (s *Server) getGateway(*request) (any, *apiError) {
 }
 
 func (s *Server) getGatewayBot(*request) (any, *apiError) {
-	concurrency := s.opts.MaxConcurrency
-	if concurrency == 0 {
-		concurrency = 16
-	}
+	concurrency := cmp.Or(s.opts.MaxConcurrency, 16)
 	return map[string]any{
 		"url": s.gatewayURL("/gateway"), "shards": s.opts.Shards,
 		"session_start_limit": map[string]any{

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -67,9 +68,7 @@ func (c *client) send(op int, data any) {
 func (c *client) identify(more object) {
 	c.t.Helper()
 	id := object{"token": c.b.Token, "intents": 1, "properties": object{"os": "linux", "browser": "x", "device": "x"}}
-	for k, v := range more {
-		id[k] = v
-	}
+	maps.Copy(id, more)
 	c.send(2, id)
 }
 

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -110,10 +111,7 @@ func (l *limits) take(s *Server, w http.ResponseWriter, req *request) *apiError 
 }
 
 func (l *limits) refuse(w http.ResponseWriter, b *bucket, wait time.Duration, global bool) *apiError {
-	scope := b.scope
-	if scope == "" {
-		scope = "user"
-	}
+	scope := cmp.Or(b.scope, "user")
 	if global {
 		scope = "global"
 		w.Header().Set("X-RateLimit-Global", "true")

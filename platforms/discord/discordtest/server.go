@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -130,25 +131,17 @@ func applicationOf(token string) string {
 }
 
 func (o *Options) fill(t testing.TB) {
-	if o.Token == "" {
-		o.Token = "MTE5NzU0NTY3ODkwMTIzNDU2Nw.GtEsT1.discordtestDISCORDTESTdiscordtestDISCO"
-	}
+	o.Token = cmp.Or(o.Token, "MTE5NzU0NTY3ODkwMTIzNDU2Nw.GtEsT1.discordtestDISCORDTESTdiscordtestDISCO")
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
-	if o.Heartbeat == 0 {
-		o.Heartbeat = 41250 * time.Millisecond
-	}
+	o.Heartbeat = cmp.Or(o.Heartbeat, 41250*time.Millisecond)
 	if o.OnViolation == nil {
 		o.OnViolation = func(text string) { t.Errorf("discordtest: %s", text) }
 	}
 	o.Shards = max(o.Shards, 1)
-	if o.SessionStarts == 0 {
-		o.SessionStarts = 1000
-	}
-	if o.Patience == 0 {
-		o.Patience = 2 * time.Minute
-	}
+	o.SessionStarts = cmp.Or(o.SessionStarts, 1000)
+	o.Patience = cmp.Or(o.Patience, 2*time.Minute)
 }
 
 func (s *Server) close() {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -235,9 +236,7 @@ func (s *shard) address() string {
 	if err != nil {
 		return base
 	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
+	u.Path = cmp.Or(u.Path, "/")
 	u.RawQuery = "v=10&encoding=json"
 	return u.String()
 }

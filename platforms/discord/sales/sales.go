@@ -2,6 +2,7 @@
 package sales
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -270,9 +271,7 @@ func (s *Store) takeRefund(ctx context.Context, e Entitlement) error {
 	if err != nil {
 		return err
 	}
-	if ref == "" {
-		ref = e.ID
-	}
+	ref = cmp.Or(ref, e.ID)
 	return s.Payments.Refunded(ctx, payments.Change{Source: billing.Discord, Ref: "refund:" + ref, Payment: ref, Kind: payments.Refund, State: payments.Done})
 }
 

@@ -1,6 +1,7 @@
 package botapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,9 +70,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if !tokenShape.MatchString(cfg.Token) {
 		return nil, errors.New("the Telegram token is not of the form 123456789:AA... that BotFather gives out; copy it again without spaces")
 	}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, DefaultBaseURL)
 	base, err := url.Parse(cfg.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("the Telegram server address %q is not an http or https address", cfg.BaseURL)
@@ -83,12 +82,8 @@ func NewClient(cfg Config) (*Client, error) {
 	if c.transport == nil {
 		c.transport = newTransport()
 	}
-	if c.timeout == 0 {
-		c.timeout = defaultTimeout
-	}
-	if c.uploadTimeout == 0 {
-		c.uploadTimeout = defaultUploadTimeout
-	}
+	c.timeout = cmp.Or(c.timeout, defaultTimeout)
+	c.uploadTimeout = cmp.Or(c.uploadTimeout, defaultUploadTimeout)
 	if c.observe == nil {
 		c.observe = func(CallInfo) {}
 	}

@@ -1,6 +1,7 @@
 package botapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -69,10 +70,7 @@ func openAll(uploads []upload) (parts []tgbotapi.RequestFile, closeAll func(), e
 			return nil, closeAll, fmt.Errorf("file %q: %w", u.file.Name, err)
 		}
 		open = append(open, r)
-		name := u.file.Name
-		if name == "" {
-			name = "file"
-		}
+		name := cmp.Or(u.file.Name, "file")
 		parts = append(parts, tgbotapi.RequestFile{Name: u.field, Data: tgbotapi.FileReader{Name: name, Reader: r}})
 	}
 	return parts, closeAll, nil

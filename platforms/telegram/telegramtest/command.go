@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -173,10 +174,7 @@ func (s *Server) getChatMember(req *request) (any, *apiError) {
 	if !known {
 		return nil, badRequest("user not found")
 	}
-	status := chat.members[user.id]
-	if status == "" {
-		status = "left"
-	}
+	status := cmp.Or(chat.members[user.id], "left")
 	return memberOf(status, user.wire()), nil
 }
 

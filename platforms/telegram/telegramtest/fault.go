@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,9 +74,7 @@ func (f Fault) String() string { return fmt.Sprintf("%s %s", f.kind, f.Method) }
 func (s *Server) Inject(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f.Times == 0 {
-		f.Times = 1
-	}
+	f.Times = cmp.Or(f.Times, 1)
 	s.faults = append(s.faults, &f)
 }
 

@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http/httptest"
 	"sync"
@@ -89,21 +90,15 @@ func New(t testing.TB, opts Options) *Server {
 }
 
 func (o *Options) fill(t testing.TB) {
-	if o.Token == "" {
-		o.Token = "7123456789:AAtestTESTtestTESTtestTESTtestTEST0"
-	}
-	if o.BotUsername == "" {
-		o.BotUsername = "signalbox_test_bot"
-	}
+	o.Token = cmp.Or(o.Token, "7123456789:AAtestTESTtestTESTtestTESTtestTEST0")
+	o.BotUsername = cmp.Or(o.BotUsername, "signalbox_test_bot")
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
 	if o.OnViolation == nil {
 		o.OnViolation = func(text string) { t.Errorf("telegramtest: %s", text) }
 	}
-	if o.Patience == 0 {
-		o.Patience = 2 * time.Minute
-	}
+	o.Patience = cmp.Or(o.Patience, 2*time.Minute)
 }
 
 func (s *Server) close() {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,10 +112,7 @@ func (s *discord) identity(ctx context.Context, c *oauth2.Config, code, verifier
 	if !snowflake.MatchString(answer.User.ID) {
 		return users.Identity{}, fmt.Errorf("the user's id is not a number")
 	}
-	name := answer.User.GlobalName
-	if name == "" {
-		name = answer.User.Username
-	}
+	name := cmp.Or(answer.User.GlobalName, answer.User.Username)
 	return users.Identity{Platform: wayDiscord, ExternalID: answer.User.ID, Name: name, Handle: answer.User.Username}, nil
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -70,9 +71,7 @@ func (a *invitationsAPI) make(w http.ResponseWriter, r *http.Request, who users.
 		}
 		i.Credit = int64(credit)
 	}
-	if body.ForDays == 0 {
-		body.ForDays = invitationDays
-	}
+	body.ForDays = cmp.Or(body.ForDays, invitationDays)
 	if body.ForDays < 1 || body.ForDays > maxInvitationDays {
 		return registry.Errorf(registry.CodeInvalidInput, "forDays must be a number from 1 to %d", maxInvitationDays)
 	}

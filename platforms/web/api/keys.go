@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -95,9 +96,7 @@ func (a *keysAPI) make(w http.ResponseWriter, r *http.Request, who users.Account
 
 // accountOf finds or makes the account of a program that the operator names.
 func (a *keysAPI) accountOf(ctx context.Context, operator users.Account, name string) (users.Account, error) {
-	if name == "" {
-		name = "api"
-	}
+	name = cmp.Or(name, "api")
 	program, err := a.programs.Identify(ctx, users.Identity{Platform: "api", ExternalID: name, Name: name})
 	if err != nil {
 		return program, err

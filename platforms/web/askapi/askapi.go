@@ -3,6 +3,7 @@
 package askapi
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 
@@ -16,9 +17,7 @@ const AtOnce = 4
 
 // Handler serves POST /api/ask, POST /api/improve and DELETE /api/conversations/{id}.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -1,6 +1,7 @@
 package chains
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,10 +150,7 @@ func fill(leg *missions.DraftLeg, tool registry.Tool, posted url.Values) (expose
 		switch from {
 		case usual:
 		case asked:
-			name := strings.TrimSpace(posted.Get("as." + at))
-			if name == "" {
-				name = f.Name
-			}
+			name := cmp.Or(strings.TrimSpace(posted.Get("as."+at)), f.Name)
 			exposed = append(exposed, missions.Exposed{Name: name, Leg: leg.Order, Input: f.Name})
 			fallthrough
 		case fixed:

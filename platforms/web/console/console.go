@@ -7,6 +7,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,9 +168,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Registry == nil || cfg.Catalogue == nil || cfg.Runs == nil || cfg.People == nil || cfg.Ledger == nil || cfg.Grant == nil || cfg.Caller == nil || cfg.CSRF == nil {
 		return nil, errors.New("console: a required member of the configuration is missing")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

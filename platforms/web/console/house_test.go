@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -338,9 +339,7 @@ func (v *visitor) form(page string, filled url.Values) url.Values {
 	for _, field := range hiddenField.FindAllStringSubmatch(body, -1) {
 		form.Set(field[1], field[2])
 	}
-	for name, values := range filled {
-		form[name] = values
-	}
+	maps.Copy(form, filled)
 	return form
 }
 

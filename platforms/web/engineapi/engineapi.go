@@ -3,6 +3,7 @@
 package engineapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -41,9 +42,7 @@ type server struct{ Config }
 
 // Handler serves both routes.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/engines", s.list)

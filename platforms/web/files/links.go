@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,9 +44,7 @@ func (l Links) Upload(owner string, ref registry.Media, name string) string {
 
 func (l Links) path(under, owner string, ref registry.Media, name string) string {
 	hash := strings.TrimPrefix(ref, Scheme)
-	if name == "" {
-		name = "file"
-	}
+	name = cmp.Or(name, "file")
 	return under + l.sign(owner, hash) + "/" + hash + "/" + url.PathEscape(path.Base(name))
 }
 

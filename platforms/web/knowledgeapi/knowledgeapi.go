@@ -3,6 +3,7 @@
 package knowledgeapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,9 +78,7 @@ type server struct{ Config }
 
 // Handler serves the three routes. Who may use them at all is decided where it is mounted; that what is the house's is only for operators, here.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/knowledge/sources", s.list)

@@ -13,6 +13,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,9 +105,7 @@ func New(cfg Config) (*Server, error) {
 	if len(cfg.Secret) < 16 {
 		return nil, fmt.Errorf("mcp: the secret has %d bytes, it needs at least 16", len(cfg.Secret))
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Search == nil {
 		cfg.Search = cfg.Registry.Search
 	}

@@ -4,6 +4,7 @@
 package missionapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,9 +23,7 @@ import (
 
 // Handler serves the routes. Who may use them is decided where it is mounted; whose a mission is, here.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	for pattern, handler := range map[string]handler{

@@ -1,6 +1,7 @@
 package penpot
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -35,9 +36,7 @@ type server struct{ Config }
 // Handler serves the plugin's files and its WebSocket. They are public: Penpot fetches the files from another origin, and the code says whose the
 // connection is.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /penpot/socket", s.socket)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"image"
 	"image/png"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -115,9 +116,7 @@ func part(id, kind, parent string, over in) in {
 	s := in{"id": id, "type": kind, "name": id, "parent": parent, "x": 1, "y": 2, "width": 30, "height": 20, "rotation": 0, "opacity": 1, "blendMode": "normal",
 		"fills": []any{in{"fillColor": "#FF0000", "fillOpacity": 1}}, "clipContent": true, "characters": "Hello", "fontFamily": "Inter", "fontSize": 20, "fontWeight": "700",
 		"lineHeight": 1.2, "letterSpacing": 0, "fontStyle": "normal", "align": "left", "d": "M0 0L9 9"}
-	for key, v := range over {
-		s[key] = v
-	}
+	maps.Copy(s, over)
 	return s
 }
 

@@ -4,6 +4,7 @@
 package sceneapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,9 +54,7 @@ type server struct{ Config }
 
 // Handler serves the routes. Who may use them is decided where it is mounted; whose a drawing is, here.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/scenes", s.answer(s.list))

@@ -13,9 +13,7 @@ import (
 
 // Handler serves the addresses. Who may come is decided where it is mounted.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	for _, a := range addresses {

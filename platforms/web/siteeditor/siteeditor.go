@@ -44,9 +44,7 @@ type server struct {
 
 // Handler serves the page and what belongs to it. Who may come is decided where it is mounted.
 func Handler(cfg Config) (http.Handler, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{Config: cfg}
 	var err error
 	if s.texts, err = i18n.Load(); err != nil {

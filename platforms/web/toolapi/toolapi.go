@@ -4,6 +4,7 @@
 package toolapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,9 +49,7 @@ type server struct{ Config }
 
 // Handler serves the three routes. Who may use them is decided where it is mounted.
 func Handler(cfg Config) http.Handler {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tools", s.list)
@@ -96,10 +95,7 @@ func (s server) listed(tool *registry.Tool) (Listed, error) {
 	if tool.RetryPolicy != nil {
 		policy = *tool.RetryPolicy
 	}
-	capability := tool.Capability
-	if capability == "" {
-		capability = registry.CapabilityWrite
-	}
+	capability := cmp.Or(tool.Capability, registry.CapabilityWrite)
 	return Listed{Source: tool.Service, Manifest: map[string]any{
 		"name": tool.ToolID, "description": tool.Description, "inputSchema": input, "outputSchema": map[string]any{"type": "object", "properties": properties},
 		"capability": capability, "timeoutMs": tool.TimeoutMs, "retryPolicy": policy, "idempotent": tool.Idempotent,

@@ -1,6 +1,7 @@
 package webchat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,9 +80,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Pool == nil || cfg.Files == nil || cfg.People == nil || cfg.Logger == nil || cfg.FilePath == nil || cfg.ThumbPath == nil || cfg.Upload == nil {
 		return nil, errors.New("webchat: Pool, Files, People, Logger, FilePath, ThumbPath and Upload are needed")
 	}
-	if cfg.MaxFile == 0 {
-		cfg.MaxFile = 2 << 30
-	}
+	cfg.MaxFile = cmp.Or(cfg.MaxFile, 2<<30)
 	texts, err := i18n.Load()
 	if err != nil {
 		return nil, fmt.Errorf("webchat: %w", err)

@@ -1,6 +1,7 @@
 package webchat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -104,9 +105,7 @@ func (a *Adapter) store(ctx context.Context, m *media, open func(context.Context
 		return fmt.Errorf("webchat: %s: %w", m.Name, chat.ErrTooLarge)
 	}
 	m.Ref, m.Bytes = ref, info.Bytes
-	if m.MIMEType == "" {
-		m.MIMEType = info.MIMEType
-	}
+	m.MIMEType = cmp.Or(m.MIMEType, info.MIMEType)
 	if m.Width == 0 {
 		m.Width, m.Height = info.Width, info.Height
 	}

@@ -56,7 +56,7 @@ func stream(dictionary string, content []byte) []byte {
 	z := zlib.NewWriter(&packed)
 	_, _ = z.Write(content) // a buffer takes everything
 	_ = z.Close()
-	return []byte(fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dictionary, packed.Len(), packed.Bytes()))
+	return fmt.Appendf(nil, "<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dictionary, packed.Len(), packed.Bytes())
 }
 
 // file puts the page and its objects together.
@@ -70,8 +70,8 @@ func (w *pdfWriter) file() []byte {
 	}
 	w.objects[0] = []byte("<< /Type /Catalog /Pages 2 0 R >>")
 	w.objects[1] = []byte("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
-	w.objects[2] = []byte(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %s %s] /Contents 4 0 R /Group << /S /Transparency /CS /DeviceRGB >> /Resources << /ExtGState << %s>> /XObject << %s>> >> >>",
-		num(w.frame.W*pointsPerPixel), num(w.frame.H*pointsPerPixel), states.String(), images.String()))
+	w.objects[2] = fmt.Appendf(nil, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %s %s] /Contents 4 0 R /Group << /S /Transparency /CS /DeviceRGB >> /Resources << /ExtGState << %s>> /XObject << %s>> >> >>",
+		num(w.frame.W*pointsPerPixel), num(w.frame.H*pointsPerPixel), states.String(), images.String())
 	w.objects[3] = stream("", w.page.Bytes())
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")

@@ -6,12 +6,14 @@ package draw
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/vp8l"
@@ -80,9 +82,7 @@ func newView(s *scene.Scene, o Options) (view, error) {
 		return view{}, err
 	}
 	v := view{Scene: s, shapes: shapes, frame: frame, scale: o.Scale, mixed: map[string]bool{}}
-	if v.scale == 0 {
-		v.scale = 1
-	}
+	v.scale = cmp.Or(v.scale, 1)
 	w, h := math.Ceil(frame.W*v.scale-1e-6), math.Ceil(frame.H*v.scale-1e-6)
 	if !(w >= 1 && h >= 1 && w*h <= maxPixels) {
 		return view{}, scene.Wrong("scale", "the picture would have %.0f by %.0f pixels, expected at least one and at most %d million", w, h, maxPixels/1_000_000)
@@ -185,10 +185,8 @@ type notes struct {
 
 func (n *notes) add(format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
-	for _, one := range n.list {
-		if one == note {
-			return
-		}
+	if slices.Contains(n.list, note) {
+		return
 	}
 	if len(n.list) < 20 {
 		n.list = append(n.list, note)

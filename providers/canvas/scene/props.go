@@ -457,9 +457,7 @@ func readShadows(shadows []Shadow) ([]Shadow, error) {
 	out := slices.Clone(shadows)
 	for i := range out {
 		w, at := &out[i], fmt.Sprintf("shadows[%d].", i)
-		if w.Style == "" {
-			w.Style = "drop-shadow"
-		}
+		w.Style = cmp.Or(w.Style, "drop-shadow")
 		err := firstOf(oneOf(at+"style", w.Style, "drop-shadow", "inner-shadow"), check(at+"blur", w.Blur, 0, 1000), check(at+"spread", w.Spread, -1000, 1000),
 			check(at+"offsetX", w.OffsetX, -5000, 5000), check(at+"offsetY", w.OffsetY, -5000, 5000), check(at+"color.opacity", w.Color.Opacity, 0, 1))
 		if err == nil {

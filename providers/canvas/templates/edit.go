@@ -227,7 +227,7 @@ func sized(s *scene.Scene, sh *scene.Shape, factor float64) float64 {
 	if factor < 1 || sh.Text.GrowType == "auto-width" {
 		return size
 	}
-	for _, word := range strings.Fields(sh.Text.Characters) {
+	for word := range strings.FieldsSeq(sh.Text.Characters) {
 		alone := *sh.Text
 		alone.Characters, alone.Ranges = word, nil
 		width, _ := s.Fonts.Measure(alone, 0)

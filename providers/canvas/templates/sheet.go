@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"strings"
 
@@ -120,9 +121,7 @@ func (s *sheet) write(name, words string, b box, f face, change ...func(*scene.P
 	}
 	size := s.fit(words, b, f)
 	align, style, transform, grow, vertical := f.align, "normal", "none", "fixed", "top"
-	if align == "" {
-		align = "left"
-	}
+	align = cmp.Or(align, "left")
 	if f.italic {
 		style = "italic"
 	}
@@ -143,12 +142,9 @@ func (s *sheet) write(name, words string, b box, f face, change ...func(*scene.P
 
 // fit finds the largest size at which words fit into a box. They get a little smaller than they should rather than that a word is broken.
 func (s *sheet) fit(words string, b box, f face) float64 {
-	least := f.least
-	if least == 0 {
-		least = 10
-	}
+	least := cmp.Or(f.least, 10)
 	longest, widest := "", 0.0
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		if width, _ := s.measured(w, 100, 0, f); width > widest {
 			longest, widest = w, width
 		}

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -209,9 +210,7 @@ func (h *House) Page(slug string, more ...Object) string {
 	h.t.Helper()
 	inputs := Object{"name": strings.ToUpper(slug[:1]) + slug[1:], "slug": slug}
 	for _, m := range more {
-		for name, value := range m {
-			inputs[name] = value
-		}
+		maps.Copy(inputs, m)
 	}
 	return h.Do("createPage", inputs)["pageId"].(string)
 }
@@ -221,9 +220,7 @@ func (h *House) Section(page, template string, content Object, more ...Object) s
 	h.t.Helper()
 	inputs := Object{"pageId": page, "templateKey": template, "content": content}
 	for _, m := range more {
-		for name, value := range m {
-			inputs[name] = value
-		}
+		maps.Copy(inputs, m)
 	}
 	return h.Do("createSection", inputs)["pageSectionId"].(string)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -105,9 +106,7 @@ func (p *public) published(slug, title, body string, more ...object) {
 	p.t.Helper()
 	inputs := object{"collectionSlug": "blog", "slug": slug, "title": title, "content": object{"body": body}}
 	for _, m := range more {
-		for name, value := range m {
-			inputs[name] = value
-		}
+		maps.Copy(inputs, m)
 	}
 	p.Do("createPost", inputs)
 	p.Do("updatePost", object{"slug": slug, "status": "published", "confirmed": true})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,10 +19,7 @@ var ErrChanged = errors.New("it was changed since it was shown")
 
 // delete deletes rows by their ids in one transaction, or none. Each must have the version that was shown. before makes room.
 func (c Content) delete(ctx context.Context, table string, shown []registry.Touch, before func(tx pgx.Tx, ids []string) error) error {
-	key := map[string]string{"site_images": "hash"}[table]
-	if key == "" {
-		key = "id"
-	}
+	key := cmp.Or(map[string]string{"site_images": "hash"}[table], "id")
 	ids, versions := make([]string, len(shown)), map[string]string{}
 	for i, t := range shown {
 		ids[i] = strings.TrimPrefix(t.ID, assetScheme)

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -284,9 +285,7 @@ func (s *Server) Report(id string) (upstreamtest.Report, bool) {
 	return upstreamtest.Report{
 		Address: found.Webhook, ID: id, At: time.Now(), Body: body,
 		Sign: func(r *http.Request, id string, at time.Time, body []byte) {
-			for name, values := range sign(key, id, at, body) {
-				r.Header[name] = values
-			}
+			maps.Copy(r.Header, sign(key, id, at, body))
 		},
 	}, found.Status == "COMPLETED"
 }

@@ -50,9 +50,7 @@ func (d Document) Chunks() []Chunk {
 		}
 		for _, part := range cut(text, chunkBytes) {
 			c := Chunk{Heading: s.Heading, Anchor: s.Anchor, Summary: shorten(oneLine(part), summaryBytes), Text: part, Breadcrumbs: crumbs, HasCode: s.Code, Languages: s.Languages}
-			if c.Heading == "" {
-				c.Heading = d.Title
-			}
+			c.Heading = cmp.Or(c.Heading, d.Title)
 			chunks = append(chunks, c)
 		}
 	}

@@ -7,6 +7,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -165,8 +166,6 @@ var ErrTaken = errors.New("there is a source of this name already")
 
 // New makes an Index.
 func New(cfg Config) *Index {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Index{Config: cfg}
 }

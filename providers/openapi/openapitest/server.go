@@ -4,6 +4,7 @@ package openapitest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -170,12 +171,8 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request) {
 }
 
 func write(w http.ResponseWriter, a Answer) {
-	if a.Type == "" {
-		a.Type = "application/json"
-	}
-	if a.Status == 0 {
-		a.Status = http.StatusOK
-	}
+	a.Type = cmp.Or(a.Type, "application/json")
+	a.Status = cmp.Or(a.Status, http.StatusOK)
 	w.Header().Set("Content-Type", a.Type)
 	w.WriteHeader(a.Status)
 	if text, isText := a.Body.(string); isText {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -298,9 +299,7 @@ func (s *Server) Report(id string) (upstreamtest.Report, bool) {
 	return upstreamtest.Report{
 		Address: p.Webhook, ID: "msg_" + id + "_" + p.Status, At: time.Now(), Body: body,
 		Sign: func(r *http.Request, id string, at time.Time, body []byte) {
-			for name, values := range Sign(s.t, secret, id, at, body) {
-				r.Header[name] = values
-			}
+			maps.Copy(r.Header, Sign(s.t, secret, id, at, body))
 		},
 	}, true
 }

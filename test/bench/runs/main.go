@@ -77,7 +77,7 @@ func parse(args []string) (options, error) {
 		return options{}, err
 	}
 	o := options{rounds: max(*rounds, 1), time: time.Duration(*seconds * float64(time.Second)), users: max(*users, 1), profile: *profile}
-	for _, text := range strings.Split(*clients, ",") {
+	for text := range strings.SplitSeq(*clients, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 {
 			return options{}, fmt.Errorf("-clients: %q is no number of clients", text)

@@ -63,7 +63,7 @@ func verify(r *http.Request, now time.Time) error {
 	sum := sha256.Sum256([]byte(request))
 	text := strings.Join([]string{algorithm, s.date, scope, hex.EncodeToString(sum[:])}, "\n")
 	key := []byte("AWS4" + SecretAccessKey)
-	for _, step := range strings.Split(scope, "/") {
+	for step := range strings.SplitSeq(scope, "/") {
 		key = mac(key, step)
 	}
 	if !hmac.Equal([]byte(hex.EncodeToString(mac(key, text))), []byte(s.signature)) {
@@ -92,7 +92,7 @@ func read(r *http.Request) (signed, error) {
 	if !ok {
 		return s, errors.New("the request is not signed")
 	}
-	for _, part := range strings.Split(rest, ",") {
+	for part := range strings.SplitSeq(rest, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch name {
 		case "Credential":
