@@ -35,6 +35,8 @@ const (
 type Runs interface {
 	Ask(ctx context.Context, r runs.Request) (runs.Run, error)
 	Get(ctx context.Context, id string) (runs.Run, error)
+	// Open gives those of the ids whose runs are the account's and not over.
+	Open(ctx context.Context, accountID string, ids []string) ([]string, error)
 	runs.Waiter
 }
 

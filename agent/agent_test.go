@@ -137,6 +137,17 @@ func registered(shown []agent.Tool) []agent.Tool {
 	return tools
 }
 
+// countedRuns counts the runs that are read whole.
+type countedRuns struct {
+	agent.Runs
+	whole int
+}
+
+func (c *countedRuns) Get(ctx context.Context, id string) (runs.Run, error) {
+	c.whole++
+	return c.Runs.Get(ctx, id)
+}
+
 func TestAgent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -205,7 +216,8 @@ func TestAgent(t *testing.T) {
 	})
 	t.Run("what became of a call that waited is told with the next question of the conversation", func(t *testing.T) {
 		kept := notes{}
-		remember := func(c *agent.Config) { c.Conversations = kept }
+		reads := &countedRuns{Runs: h.service}
+		remember := func(c *agent.Config) { c.Conversations, c.Runs = kept, reads }
 		ask := func(m agent.Model) agent.Answer {
 			answer, err := h.agent(m, remember).Ask(t.Context(), agent.Question{Text: "help me", AccountID: h.account, Conversation: "c"})
 			if err != nil {
@@ -221,6 +233,9 @@ func TestAgent(t *testing.T) {
 		ask(again)
 		if opening := again.last.Turns[len(again.last.Turns)-1].Text; strings.Contains(opening, "since-then") {
 			t.Errorf("it still waits, and the model heard %q", opening)
+		}
+		if reads.whole > 0 {
+			t.Errorf("of what waits %d runs were read whole", reads.whole)
 		}
 		run, err := h.service.ConfirmSummary(t.Context(), step.RunID, h.account, step.Card.Hash, nil)
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/runs"
@@ -145,11 +146,25 @@ func waiting(steps []Step) []string {
 
 // since tells what became of runs that waited when the conversation rested. What waits still stays noted.
 func (t *talk) since(ctx context.Context) (string, error) {
-	var told []string
+	var told, ids []string
+	for _, e := range t.memory.Exchanges {
+		ids = append(ids, e.Waiting...)
+	}
+	if len(ids) == 0 {
+		return "", nil
+	}
+	open, err := t.agent.cfg.Runs.Open(ctx, t.question.AccountID, ids)
+	if err != nil {
+		return "", err
+	}
 	for i := range t.memory.Exchanges {
 		e := &t.memory.Exchanges[i]
 		var still []string
 		for _, id := range e.Waiting {
+			if slices.Contains(open, id) { // as most are, and hundreds may be: no more of them is read
+				still = append(still, id)
+				continue
+			}
 			run, err := t.agent.cfg.Runs.Get(ctx, id)
 			if errors.Is(err, runs.ErrNotFound) || (err == nil && run.AccountID != t.question.AccountID) {
 				continue // it was deleted, or went to another account

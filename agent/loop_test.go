@@ -37,6 +37,8 @@ func (f fakeRuns) Ask(_ context.Context, r runs.Request) (runs.Run, error) {
 
 func (fakeRuns) Get(context.Context, string) (runs.Run, error) { return runs.Run{}, runs.ErrNotFound }
 
+func (fakeRuns) Open(context.Context, string, []string) ([]string, error) { return nil, nil }
+
 // turns is a model that says one turn after the other, the last one for ever.
 func turns(list ...agent.Turn) *script {
 	said := 0

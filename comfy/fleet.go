@@ -98,6 +98,7 @@ type Engine struct {
 	wanted     time.Time // when a run asked for it last while it slept
 	tiredUntil time.Time // until then it is not woken any more
 
+	missing  needs.Remembered
 	withheld map[string]time.Time // when it last did not hand out a result, by tool
 
 	ours     map[string]*held    // prompts of this process that the engine has, or is about to get, by their ids
@@ -241,7 +242,7 @@ func (f *Fleet) Declarations(tool string, need workflow.Requirements) loader.Dec
 		if k.info == nil {
 			continue
 		}
-		lacks := append(e.lacks(k.info, need), e.tags.LacksTool(tool)...)
+		lacks := append(e.lacks(k.info, tool, need), e.tags.LacksTool(tool)...)
 		if !found || len(lacks) < len(best.Missing) {
 			best, found = loader.Declarations{Info: k.info, Hash: k.infoHash, Missing: lacks}, true
 		}
@@ -260,7 +261,7 @@ type EngineLacks struct {
 func (f *Fleet) Lacks(tool string, need workflow.Requirements) (all []EngineLacks) {
 	for _, e := range f.engines {
 		if k := e.knowledge(); k.info != nil {
-			all = append(all, EngineLacks{Engine: e.Name, Lacks: append(e.lacks(k.info, need), e.tags.LacksTool(tool)...)})
+			all = append(all, EngineLacks{Engine: e.Name, Lacks: append(e.lacks(k.info, tool, need), e.tags.LacksTool(tool)...)})
 		}
 	}
 	return all
@@ -315,7 +316,7 @@ func (f *Fleet) able(j placement.Job, refused map[*Engine]error) ([]*Engine, err
 	for _, e := range f.engines {
 		k := e.knowledge()
 		switch {
-		case k.info != nil && len(e.lacks(k.info, j.Need)) > 0:
+		case k.info != nil && len(e.lacks(k.info, j.Tool, j.Need)) > 0:
 		case refused[e] != nil:
 			refusal = cmp.Or(refusal, refused[e])
 		case !e.tags.Serves(j.Tool, j.Group):

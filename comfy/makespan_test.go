@@ -33,6 +33,7 @@ const (
 
 type simJob struct {
 	id      string
+	number  int // in the order of the queue
 	tool    int
 	seconds float64 // on an engine of speed 1
 }
@@ -54,8 +55,8 @@ type simulation struct {
 	t       *testing.T
 	fleet   *Fleet
 	engines []*simEngine
-	jobs    []placement.Job // by tool
-	queue   []simJob
+	jobs    []placement.Job    // by tool
+	queue   [simTools][]simJob // each tool's, in order
 	now     float64
 	loads   int
 	pending simEvents
@@ -85,7 +86,10 @@ func (s *simulation) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func newSimulation(t *testing.T, queue []simJob) *simulation {
-	s := &simulation{t: t, queue: slices.Clone(queue)}
+	s := &simulation{t: t}
+	for _, j := range queue {
+		s.queue[j.tool] = append(s.queue[j.tool], j)
+	}
 	var urls []*url.URL
 	for i := range simEngines {
 		urls = append(urls, &url.URL{Scheme: "http", Host: fmt.Sprintf("engine%d", i)})
@@ -131,8 +135,8 @@ func simInfo(t *testing.T, sets int) *objectinfo.Info {
 // waiting counts the queue, as the house does for the fleet.
 func (s *simulation) waiting(ctx context.Context) (map[string]int, error) {
 	counts := make(map[string]int)
-	for _, j := range s.queue {
-		counts[s.jobs[j.tool].Tool]++
+	for tool, jobs := range s.queue {
+		counts[s.jobs[tool].Tool] = len(jobs)
 	}
 	return counts, nil
 }
@@ -190,25 +194,21 @@ func (s *simulation) run(choose chooser, room func(tool int) bool) float64 {
 				delete(full, tool)
 			}
 		}
-		for i := 0; i < len(s.queue); {
-			j := s.queue[i]
-			if full[j.tool] {
-				i++
-				continue
-			}
+		for tool := s.first(full); tool >= 0; tool = s.first(full) {
+			j := s.queue[tool][0]
 			e := choose(j)
 			if e == nil {
-				full[j.tool] = true
+				full[tool] = true
 				continue
 			}
-			s.queue = slices.Delete(s.queue, i, i+1)
+			s.queue[tool] = s.queue[tool][1:]
 			s.send(e, j)
 		}
 		switch {
-		case len(s.pending) == 0 && len(s.queue) == 0:
+		case len(s.pending) == 0 && s.first(nil) < 0:
 			return s.now
 		case len(s.pending) == 0 && s.now-probed > 600:
-			s.t.Fatalf("%d jobs wait for ever", len(s.queue))
+			s.t.Fatal("jobs wait for ever")
 		case len(s.pending) == 0 || s.pending[0].ends > s.now+1:
 			s.now++ // the house looks at its queue again each second
 		default:
@@ -220,6 +220,17 @@ func (s *simulation) run(choose chooser, room func(tool int) bool) float64 {
 			s.probe()
 		}
 	}
+}
+
+// first is the tool of the job that has waited longest, but for those of some tools; -1 where none waits.
+func (s *simulation) first(full map[int]bool) int {
+	first := -1
+	for tool, jobs := range s.queue {
+		if len(jobs) > 0 && !full[tool] && (first < 0 || jobs[0].number < s.queue[first][0].number) {
+			first = tool
+		}
+	}
+	return first
 }
 
 func (s *simulation) send(e *simEngine, j simJob) {
@@ -282,7 +293,7 @@ func simJobs(n int, seed uint64) []simJob {
 	for i := range jobs {
 		at := rnd.Float64() * sum
 		tool := slices.IndexFunc(weight, func(w float64) bool { return at < w })
-		jobs[i] = simJob{id: fmt.Sprint("job", i), tool: tool, seconds: (4 + float64(tool*7%17)) * (0.8 + 0.4*rnd.Float64())}
+		jobs[i] = simJob{id: fmt.Sprint("job", i), number: i, tool: tool, seconds: (4 + float64(tool*7%17)) * (0.8 + 0.4*rnd.Float64())}
 	}
 	return jobs
 }
@@ -293,9 +304,11 @@ func (s *simulation) lowerBound() float64 {
 	bound := 0.0
 	for _, from := range []int{0, simSets - 3} {
 		var work, speed float64
-		for _, j := range s.queue {
-			if j.set() >= from {
-				work += j.seconds
+		for _, jobs := range s.queue {
+			for _, j := range jobs {
+				if j.set() >= from {
+					work += j.seconds
+				}
 			}
 		}
 		for _, e := range s.engines {

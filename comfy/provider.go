@@ -497,7 +497,7 @@ func (p *Provider) Price(ctx context.Context, c registry.Call) (registry.Price, 
 	}
 	var dearest *Engine
 	for _, e := range p.cfg.Fleet.engines {
-		if k := e.knowledge(); !k.up() || !e.tags.Serves(c.Tool.ToolID, c.Group) || len(e.lacks(k.info, tpl.Need)) > 0 {
+		if k := e.knowledge(); !k.up() || !e.tags.Serves(c.Tool.ToolID, c.Group) || len(e.lacks(k.info, c.Tool.ToolID, tpl.Need)) > 0 {
 			continue
 		}
 		if rate := p.cfg.Fleet.cfg.Rate; dearest == nil || rate != nil && rate(e.machine()) > rate(dearest.machine()) {

@@ -136,15 +136,18 @@ func (e *Engine) queueLength(ctx context.Context) (int, error) {
 	return e.Client.QueueLength(ctx)
 }
 
-// lacks names what an engine lacks for a workflow.
-func (e *Engine) lacks(info *objectinfo.Info, need workflow.Requirements) []string {
-	if lacks := e.tags.Lacks(need.Tags, e.knowledge().stats.Memory.Total); len(lacks) > 0 {
-		return append(lacks, needs.Missing(info, need)...)
+// lacks names what an engine lacks for the workflow of a tool.
+func (e *Engine) lacks(info *objectinfo.Info, tool string, need workflow.Requirements) []string {
+	missing := e.missing.Missing(info, tool, need)
+	if len(need.Tags) > 0 {
+		if lacks := e.tags.Lacks(need.Tags, e.knowledge().stats.Memory.Total); len(lacks) > 0 {
+			return append(lacks, missing...)
+		}
 	}
 	if e.endpoint != nil && !need.PicturesOnly && len(need.Classes) > 0 {
-		return append(needs.Missing(info, need), needs.Returns)
+		return append(missing, needs.Returns)
 	}
-	return needs.Missing(info, need)
+	return missing
 }
 
 // errUnfit is in the chain of an error for a call that an endpoint can't take, whatever its state.

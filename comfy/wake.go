@@ -47,7 +47,7 @@ func (f *Fleet) orWake(j placement.Job, none error) error {
 // mayDo tells whether an engine takes a run once it is up, as far as is known.
 func (e *Engine) mayDo(j placement.Job) bool {
 	info := e.knowledge().info
-	return e.tags.Serves(j.Tool, j.Group) && (info == nil || len(e.lacks(info, j.Need)) == 0)
+	return e.tags.Serves(j.Tool, j.Group) && (info == nil || len(e.lacks(info, j.Tool, j.Need)) == 0)
 }
 
 type sleep int

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -204,6 +205,13 @@ func (s *Store) Get(ctx context.Context, runID string) (runs.Run, error) {
 	found := []Record{r}
 	s.tellPositions(ctx, found)
 	return found[0].Run, err
+}
+
+// Open gives those of the ids whose runs are the account's, not over and not deleted.
+func (s *Store) Open(ctx context.Context, accountID string, ids []string) ([]string, error) {
+	known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return uuid.Validate(id) != nil })
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT r.id::text FROM runs r WHERE r.id = ANY ($1::uuid[]) AND r.account_id = $2 AND r.deleted_at IS NULL AND `+open, known, accountID)
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // Look is Get for operators, who see what stays of deleted runs.
