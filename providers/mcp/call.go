@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"path"
@@ -57,6 +59,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 		broke := answered(err) == nil && ctx.Err() == nil
 		if broke {
 			s.drop(session)
+			err = session.said.explained(err)
 		}
 		// A program that ended while nobody asked anything of it shows only now.
 		if again || !broke || !idle || limited.Err() != nil || !mayRepeat(c.Tool) {
@@ -130,6 +133,7 @@ func (p *Provider) outputs(ctx context.Context, session *sdk.ClientSession, tool
 	var outputs []registry.Output
 	data, declared := tool.OutputSchema.Data()
 	if declared && answer.StructuredContent != nil {
+		answer.StructuredContent = withoutFiles(answer.StructuredContent, answer.Content)
 		outputs = append(outputs, registry.Output{Name: data.Name, Type: "text", Text: dataText(answer)})
 	}
 	for _, content := range answer.Content {
@@ -161,6 +165,49 @@ func (p *Provider) outputs(ctx context.Context, session *sdk.ClientSession, tool
 		outputs = append(outputs, text(words))
 	}
 	return outputs
+}
+
+// withoutFiles is structured content without the files that the content has beside it: some servers repeat the whole answer there, and
+// nobody reads a picture in base64.
+func withoutFiles(value any, beside []sdk.Content) any {
+	known := map[string]string{}
+	note := func(data []byte, media string) {
+		if len(data) > 0 {
+			known[base64.StdEncoding.EncodeToString(data)] = fmt.Sprintf("(%s, %d bytes)", cmp.Or(media, "file"), len(data))
+		}
+	}
+	for _, content := range beside {
+		switch c := content.(type) {
+		case *sdk.ImageContent:
+			note(c.Data, c.MIMEType)
+		case *sdk.AudioContent:
+			note(c.Data, c.MIMEType)
+		case *sdk.EmbeddedResource:
+			if c.Resource != nil {
+				note(c.Resource.Blob, c.Resource.MIMEType)
+			}
+		}
+	}
+	if len(known) == 0 {
+		return value
+	}
+	var walk func(v any) any
+	walk = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			return cmp.Or(known[v], v)
+		case []any:
+			for i := range v {
+				v[i] = walk(v[i])
+			}
+		case map[string]any:
+			for name := range v {
+				v[name] = walk(v[name])
+			}
+		}
+		return v
+	}
+	return walk(value)
 }
 
 // sole is the only member of an object, in which libraries for servers wrap what is no object; nil where there is no such.

@@ -32,11 +32,13 @@ type serverConfig struct {
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
+	Dir     string            `json:"cwd,omitempty"` // where the program is started; empty: where we are
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Tools   []string          `json:"tools,omitempty"` // patterns; empty: all
 	// USDPerCall is what a call costs; empty: nothing.
 	USDPerCall json.Number `json:"usdPerCall,omitempty"`
+	Disabled   bool        `json:"disabled,omitempty"` // as if it did not stand there
 	// TimeoutMs is how long a call may take; zero: callLimit.
 	TimeoutMs int64 `json:"timeoutMs,omitempty"`
 
@@ -69,6 +71,9 @@ func readServers(file string, lookup func(string) (string, bool)) (map[string]se
 		s, err := readServer(name, all.Servers[name], lookup)
 		if err != nil {
 			problems = append(problems, registry.Problem{Source: file, Field: "mcpServers." + name, Message: err.Error()})
+			continue
+		}
+		if s.Disabled {
 			continue
 		}
 		servers[name] = s

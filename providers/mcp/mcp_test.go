@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv("SERVE_MCP") == "" {
 		os.Exit(m.Run())
 	}
+	if os.Getenv("SERVE_MCP") == "ends" {
+		fmt.Fprintln(os.Stderr, "Error: BOOKS_KEY is not set, said "+secret+"\n    at main.js:1\n\nNode.js v20")
+		os.Exit(1)
+	}
+	if os.Getenv("SERVE_MCP") == "noisy" {
+		fmt.Println("library is starting ...\n[INFO] listening\n{\"level\":\"info\",\"msg\":\"ready\"}\n\n{ jsonrpc: '2.0' }")
+	}
 	if os.Getenv("SERVE_MCP") == "tasks" {
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 			if answer := withTask(lines.Bytes()); answer != "" {
@@ -156,7 +163,11 @@ func newServer(calls *atomic.Int64) *sdk.Server {
 			}}, nil, nil
 		})
 	sdk.AddTool(server, &sdk.Tool{Name: "lend", Description: "Lends a book.", Annotations: &sdk.ToolAnnotations{IdempotentHint: true}},
-		func(context.Context, *sdk.CallToolRequest, query) (*sdk.CallToolResult, map[string]any, error) {
+		func(_ context.Context, _ *sdk.CallToolRequest, q query) (*sdk.CallToolResult, map[string]any, error) {
+			if q.Text == "cover" {
+				cover := &sdk.ImageContent{MIMEType: "image/png", Data: []byte("PNG")}
+				return &sdk.CallToolResult{Content: []sdk.Content{cover}}, map[string]any{"content": []any{map[string]any{"type": "image", "data": cover.Data}}}, nil
+			}
 			return nil, map[string]any{"due": "tomorrow"}, nil
 		})
 	sdk.AddTool(server, &sdk.Tool{Name: "burn", Description: "Burns a book."},
@@ -334,6 +345,12 @@ func TestTools(t *testing.T) {
 					t.Errorf("got %+v", tools["library.lend"].OutputSchema)
 				}
 			})
+			t.Run("B20 structured content does not repeat a picture", func(t *testing.T) {
+				result, err := h.call(t, "library.lend", "cover")
+				if err != nil || len(result.Outputs) != 2 || !strings.Contains(result.Outputs[0].Text, `"data": "(image/png, 3 bytes)"`) || result.Outputs[1].Type != "image" {
+					t.Errorf("got %+v, %v", result, err)
+				}
+			})
 			t.Run("B22 a failure is told without secrets", func(t *testing.T) {
 				_, err := h.call(t, "library.find", "fail")
 				if e := registry.AsError(err); e == nil || e.Code != registry.CodeProvider || !strings.Contains(e.Message, "the shelf is empty") || strings.Contains(e.Message, secret) {
@@ -358,6 +375,27 @@ func TestPrograms(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
+	t.Run("what a program writes between its messages is passed over", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"library": strings.Replace(program(t), `"SERVE_MCP":"1"`, `"SERVE_MCP":"noisy"`, 1)})
+		if result, err := h.call(t, "library.find", "go"); err != nil || result.Outputs[0].Text != "found go, 3" {
+			t.Errorf("got %+v, %v", result, err)
+		}
+	})
+	t.Run("a program that does not start says why, without secrets", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"library": strings.Replace(program(t), `"SERVE_MCP":"1"`, `"SERVE_MCP":"ends"`, 1)})
+		if _, err := h.tools(t); err == nil || !strings.Contains(err.Error(), "it said: Error: BOOKS_KEY is not set, said ***") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a server that is switched off in the file is none, and a program starts in its folder", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, map[string]string{"off": `{"command":"/does/not/exist","disabled":true}`, "library": strings.Replace(program(t), "{", `{"cwd":"/","disabled":false,`, 1)})
+		if tools, err := h.tools(t); err != nil || len(tools) != 3 {
+			t.Errorf("got %d tools, %v", len(tools), err)
+		}
+	})
 	t.Run("A40 a server that is down keeps its tools, and the others load", func(t *testing.T) {
 		t.Parallel()
 		first, second := newLibrary(t, true), newLibrary(t, true)

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"reflect"
 	"regexp"
 	"slices"
@@ -88,6 +87,7 @@ type server struct {
 type connection struct {
 	*sdk.ClientSession
 	asks asks
+	said remarks // of a program
 }
 
 // Name identifies the loader.
@@ -194,7 +194,7 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			s.drop(session)
-			return nil, fmt.Errorf("its tools can't be listed: %w", err)
+			return nil, session.said.explained(fmt.Errorf("its tools can't be listed: %w", err))
 		}
 		if !s.cfg.takes(tool.Name) {
 			continue
@@ -234,8 +234,8 @@ func (p *Provider) connect(ctx context.Context, s *server) (session *connection,
 			return result, nil
 		},
 	})
-	if session.ClientSession, err = client.Connect(ctx, s.transport(), nil); err != nil {
-		return nil, false, fmt.Errorf("no connection: %w", err)
+	if session.ClientSession, err = client.Connect(ctx, s.transport(&session.said), nil); err != nil {
+		return nil, false, session.said.explained(fmt.Errorf("no connection: %w", err))
 	}
 	s.session = session
 	return session, false, nil
@@ -251,7 +251,7 @@ func (s *server) drop(session *connection) {
 	go func() { _ = session.Close() }()
 }
 
-func (s *server) transport() sdk.Transport {
+func (s *server) transport(said *remarks) sdk.Transport {
 	if s.cfg.URL != "" {
 		client := &http.Client{
 			Transport: withHeaders{s.cfg.Headers, &s.listing, http.DefaultTransport},
@@ -263,9 +263,7 @@ func (s *server) transport() sdk.Transport {
 		}
 		return &sdk.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: client, MaxRetries: -1}
 	}
-	program := exec.Command(s.cfg.Command, s.cfg.Args...)
-	program.Env = environment(s.cfg.Env)
-	return watched{&sdk.CommandTransport{Command: program, TerminateDuration: endLimit}, &s.listing}
+	return watched{program{s.cfg, said}, &s.listing}
 }
 
 // inherited are the variables that programs need to run at all. All others, with our secrets, stay with us.
