@@ -573,7 +573,9 @@ func TestAServerLeadsNowhereElse(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		},
-		"http": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inside.URL, http.StatusTemporaryRedirect) },
+		"http": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, inside.URL, http.StatusTemporaryRedirect)
+		},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			l := httptest.NewServer(answer)
