@@ -47,7 +47,7 @@ func each(ctx context.Context, tx pgx.Tx, what string, statements []string, args
 // Export writes what a person has reported, what counts against them, and what they have said against it. Who reported them is not told.
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	for _, file := range [][2]string{
-		{"moderation/reports.json", `SELECT run_id, at, reason, words, state, decided_at FROM moderation_reports WHERE reporter = $1 ORDER BY id`},
+		{"moderation/reports.json", `SELECT at, reason, words, state, decided_at FROM moderation_reports WHERE reporter = $1 ORDER BY id`},
 		{"moderation/reported.json", `SELECT run_id, at, reason, state, decided_at FROM moderation_reports WHERE account_id = $1 ORDER BY id`},
 		{"moderation/mute.json", `SELECT until FROM user_mutes WHERE user_id = $1`},
 		{"moderation/taken-down.json", `SELECT run_id, at FROM moderation_takedowns WHERE account_id = $1 ORDER BY at`},

@@ -161,7 +161,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	const mine = `account_id IN (SELECT u.id FROM users u WHERE u.id = $1 OR u.merged_into = $1)`
 	err := to.CSV(ctx, tx, "payments.csv", `
-		SELECT number::text AS receipt, paid_at::text, source, ref, title, amount::text, currency, (credited / 1e9)::text AS credited_usd, (returned / 1e9)::text AS returned_usd, tax
+		SELECT number::text AS receipt, paid_at::text, source, CASE source WHEN '`+string(billing.Vouchers)+`' THEN '' ELSE ref END AS ref, title, amount::text, currency, (credited / 1e9)::text AS credited_usd, (returned / 1e9)::text AS returned_usd, tax
 		FROM payments WHERE `+mine+` ORDER BY number`, accountID)
 	if err != nil {
 		return err

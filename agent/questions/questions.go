@@ -398,7 +398,7 @@ func wrap(err error, what string) error {
 // Export writes what an account asked of models, with the steps that they took.
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	return to.JSON(ctx, tx, "conversations/questions.json", `
-		SELECT q.id, q.platform, q.conversation, q.provider, q.question, q.answer, q.error, q.tokens, q.charged, q.created_at, q.ended_at,
+		SELECT q.id, q.platform, q.conversation, q.provider, q.question, q.answer, q.error <> '' AS failed, q.tokens, q.charged, q.created_at, q.ended_at,
 			(SELECT json_agg(s ORDER BY s.place) FROM (SELECT place, tool, arguments, run_id, ok, error, created_at FROM agent_steps WHERE question_id = q.id) s) AS steps
 		FROM agent_questions q WHERE q.account_id = $1 AND NOT q.forgotten ORDER BY q.id`, accountID)
 }

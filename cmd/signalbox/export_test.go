@@ -4,12 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"io"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -83,6 +85,47 @@ func TestArchiveOfEverything(t *testing.T) {
 			t.Fatal(sql, tag, err)
 		}
 	}
+	ben, err := people.Identify(t.Context(), users.Identity{Platform: "telegram", ExternalID: "2", Name: "of-ben name", Handle: "of-ben-handle"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hers, his := uuid.NewString(), uuid.NewString() // runs
+	for _, sql := range []string{                   // what is Ben's, or is about Ann and others or about her secrets
+		`INSERT INTO agent_conversations (account_id, name, remembered) SELECT $2::text::uuid, 'of-ben', '["of-ben words"]' WHERE $1::text <> $2::text`,
+		`INSERT INTO canvas_scenes (id, account_id, title, page) SELECT gen_random_uuid(), $2::text::uuid, 'of-ben drawing', '{}' WHERE $1::text <> $2::text`,
+		`INSERT INTO user_presets (user_id, tool_id, key, name, fields) SELECT $2::text::uuid, 'painter', 'inky', 'of-ben preset', '{}' WHERE $1::text <> $2::text`,
+		`INSERT INTO web_chats (chat) SELECT $2::text WHERE $1::text <> $2::text`,
+		`INSERT INTO web_messages (chat, change, mine, body) SELECT $2::text, 1, true, '{"text": "of-ben talk"}' WHERE $1::text <> $2::text`,
+		`INSERT INTO user_keys (hash, user_id, label) SELECT 'secret-of-key', $1::text::uuid, 'my key' WHERE $1::text <> $2::text`,
+		`INSERT INTO user_sessions (hash, id, user_id, way, agent, expires_at) SELECT 'secret-of-session', gen_random_uuid(), $1::text::uuid, 'key', 'a browser', now() + interval '1 day' WHERE $1::text <> $2::text`,
+		`INSERT INTO user_audit (by_whom, account_id, action, detail, note) SELECT $2::text, $1::text::uuid, 'strike', 'run', 'of-ben: he reported it' WHERE $1::text <> $2::text`,
+		`INSERT INTO user_audit (by_whom, account_id, action, detail) SELECT $1::text, $1::text::uuid, 'unlink', 'discord:9 is ' || $2::text WHERE $1::text <> $2::text`,
+		`INSERT INTO moderation_reports (at, run_id, account_id, reporter, platform, chat, reason, words) SELECT now(), '` + hers + `', $1::text::uuid, $2::text::uuid, 'telegram', 'of-ben chat', 'spam', 'of-ben report' WHERE $1::text <> $2::text`,
+		`INSERT INTO moderation_reports (at, run_id, account_id, reporter, platform, chat, reason, words) SELECT now(), '` + his + `', $2::text::uuid, $1::text::uuid, 'telegram', 'of-ben chat', 'spam', 'I saw it' WHERE $1::text <> $2::text`,
+		`INSERT INTO agent_questions (id, account_id, trace_id, platform, conversation, provider, question, error, house, room, held, token_room, ended_at) SELECT gen_random_uuid(), $1::text::uuid, '', 'web', '', '', 'my question', 'dial tcp internal-host:443', false, 0, 0, 0, now() WHERE $1::text <> $2::text`,
+		`INSERT INTO payments (source, ref, account_id, title, currency, amount, paid_at) SELECT 'voucher', 'secret-of-code', $1::text::uuid, 'a gift', 'USD', 500, now() WHERE $1::text <> $2::text`,
+	} {
+		if tag, err := pool.Exec(t.Context(), sql, ann.ID, ben.ID); err != nil || tag.RowsAffected() != 1 {
+			t.Fatal(sql, tag, err)
+		}
+	}
+	err = pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { // Ben runs a chain of Ann's
+		m, lock, post := billing.Moves{Settlements: []billing.Settlement{{AccountID: ben.ID, RunID: his, Cost: billing.Dollar / 10, Share: billing.Dollar / 50, Author: ann.ID, ShareNote: "Poster"}}}, &pgx.Batch{}, &pgx.Batch{}
+		if err := ledger.Hold(t.Context(), tx, ben.ID, his, billing.Dollar/10); err != nil {
+			return err
+		}
+		m.Lock(lock)
+		if err := tx.SendBatch(t.Context(), lock).Close(); err != nil {
+			return err
+		}
+		if _, err := m.Post(post); err != nil {
+			return err
+		}
+		return tx.SendBatch(t.Context(), post).Close()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	told := make(chan exports.Export, 1)
 	service, err := exports.New(exports.Config{
 		Pool: watchedPool, Files: housetest.NewFiles(t, pool).Store, Parts: accounts.Parts(),
@@ -119,6 +162,24 @@ func TestArchiveOfEverything(t *testing.T) {
 		for name, text := range files {
 			if strings.Contains(text, "sesame") || strings.Contains(text, `\x736573616d65`) {
 				t.Errorf("%s has a secret", name)
+			}
+		}
+	})
+	t.Run("nothing is of others, and no hash of a secret is there", func(t *testing.T) {
+		for name, text := range files {
+			for what, mark := range map[string]string{
+				"Ben's": "of-ben", "Ben's account": ben.ID, "Ben's run": his, "a hash of a key": "secret-of-key", "a hash of a session": "secret-of-session", "a hash of a gift code": "secret-of-code", "what failed inside": "internal-host",
+			} {
+				if strings.Contains(text, mark) || strings.Contains(text, hex.EncodeToString([]byte(mark))) {
+					t.Errorf("%s has %s: %s", name, what, text)
+				}
+			}
+		}
+		for name, want := range map[string]string{
+			"keys.json": "my key", "sessions.json": "a browser", "audit.json": "discord:9", "moderation/reported.json": hers, "moderation/reports.json": "I saw it", "payments.csv": "a gift", "conversations/questions.json": "my question", "shares.csv": "Poster", "ledger.csv": "share,0.02",
+		} {
+			if !strings.Contains(files[name], want) {
+				t.Errorf("%s has no %q: %q", name, want, files[name])
 			}
 		}
 	})

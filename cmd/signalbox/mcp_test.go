@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -83,7 +87,7 @@ func TestRestrictedKeysOwnNoSites(t *testing.T) {
 		}
 		return client{t, page, made.Key}
 	}
-	operator, limited, agents := keyOf(""), keyOf(`,"spendLimitUsd":"0.5"`), keyOf(`,"agent":true`)
+	operator, limited, agents := keyOf(""), keyOf(`,"spendLimitUsd":"0.5","allRuns":true`), keyOf(`,"agent":true,"allRuns":true`)
 	if _, err := pool.Exec(t.Context(), `UPDATE users SET operator = true`); err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +121,110 @@ func TestRestrictedKeysOwnNoSites(t *testing.T) {
 		if status, answer := operator.do(http.MethodPost, c.path, c.body); status >= 300 {
 			t.Errorf("%s by the operator: %d %s", c.path, status, answer)
 		}
+	}
+	t.Run("keys that see only what was made by them", func(t *testing.T) {
+		for kind, key := range map[string]client{"with a spending limit": keyOf(`,"spendLimitUsd":"0.5"`), "of an agent": keyOf(`,"agent":true`), "for some tools": keyOf(`,"tools":["*"]`)} {
+			t.Run(kind, func(t *testing.T) {
+				seesOnlyItsOwn(client{t, page, operator.key}, client{t, page, key.key}, kind == "for some tools")
+			})
+		}
+	})
+}
+
+// seesOnlyItsOwn has an owner make one of each thing, all with a mark, and looks for the mark in whatever a key of theirs is answered by operations that the
+// API describes, and by MCP.
+func seesOnlyItsOwn(owner, key client, namesChains bool) {
+	t := key.t
+	t.Helper()
+	const mark = "zanzibar"
+	makes := func(by client, path, body, member string) string {
+		t.Helper()
+		_, answer := by.do(http.MethodPost, path, body)
+		var made map[string]any
+		if err := json.Unmarshal([]byte(answer), &made); err != nil || made[member] == nil {
+			t.Fatalf("POST %s: %s", path, answer)
+		}
+		return fmt.Sprint(made[member])
+	}
+	leg := `"legs":[{"tool":"draw","inputs":{"text":"quote: ` + mark + `"},"summary":"` + mark + `","order":1}]`
+	drew, output := owner.run("draw", `{"text":"poster for Friday: `+mark+`"}`)
+	var drawings struct{ Scenes []struct{ ID, Title string } }
+	if _, answer := owner.do(http.MethodGet, "/api/scenes", ""); json.Unmarshal([]byte(answer), &drawings) != nil || len(drawings.Scenes) == 0 || !strings.Contains(strings.ToLower(drawings.Scenes[0].Title), mark) {
+		t.Fatalf("the owner's drawing is not there: %s %s %s", drew, output, answer)
+	}
+	drawing := drawings.Scenes[0].ID
+	run := makes(owner, "/api/run/draw", `{"inputs":{"text":"quote: `+mark+`"}}`, "runId")
+	command := strings.ToLower(strings.NewReplacer("/", "", "-", "_").Replace("c" + run[len(run)-12:]))
+	chain := makes(owner, "/api/chains", `{"name":"`+mark+`","command":"/`+command+`","visibility":"private",`+leg+`}`, "chainId")
+	mission := makes(owner, "/api/missions", `{"title":"`+mark+`",`+leg+`}`, "missionId")
+	key.run("draw", `{"text":"poster for Friday: its own"}`)
+	if namesChains {
+		if status, answer := key.do(http.MethodGet, "/api/tools/chain-"+chain, ""); status != http.StatusOK {
+			t.Errorf("a chain that its list names is no tool to it: %d %s", status, answer)
+		}
+	}
+
+	_, document := owner.do(http.MethodGet, "/openapi.json", "")
+	var described struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal([]byte(document), &described); err != nil {
+		t.Fatal(err)
+	}
+	look := func(method, path, body string) {
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // a stream that should not be open
+		defer stop()
+		r, err := http.NewRequestWithContext(ctx, method, key.page+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+key.key)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if bytes.Contains(bytes.ToLower(text), []byte(mark)) || res.StatusCode >= 500 && res.StatusCode != http.StatusServiceUnavailable || err != nil {
+			t.Errorf("%s %s: %d %s %v", method, path, res.StatusCode, text, err)
+		}
+	}
+	n := 0
+	for path, operations := range described.Paths {
+		if strings.HasPrefix(path, "/api/run/") || path == "/api/tools/{id}" && namesChains {
+			continue
+		}
+		for method := range operations {
+			paths := []string{path}
+			if strings.Contains(path, "{") {
+				paths = nil
+				for _, id := range []string{drawing, drawing + ".svg", drawing + ".json", run, chain, "chain-" + chain, mission} {
+					paths = append(paths, regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, id))
+				}
+			}
+			for _, at := range paths {
+				n++
+				look(strings.ToUpper(method), at, cmp.Or(map[string]string{"get": " "}[method], `{}`))
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d requests are all that the document describes", n)
+	}
+	for _, path := range []string{"/api/tools?q=" + mark, "/api/gallery?q=" + mark, "/api/runs?toolId=draw", "/api/missions", "/api/chains", "/api/scenes"} {
+		look(http.MethodGet, path, "")
+	}
+	look(http.MethodPost, "/api/scenes/"+drawing+"/operations", `{"id":"`+run+`","version":1,"operations":[{"tool":"undo","inputs":{}}]}`)
+	look(http.MethodPost, "/api/run/draw?wait=5", `{"inputs":{"text":"svg","scene":"`+drawing+`"}}`)
+	for _, words := range []map[string]any{{"text": "svg", "scene": drawing}, {"text": "undo", "scene": drawing}, {"text": "svg"}} {
+		if result, err := json.Marshal(key.callMCP("draw", words)); err != nil || bytes.Contains(bytes.ToLower(result), []byte(mark)) {
+			t.Errorf("draw %v over MCP: %s, %v", words, result, err)
+		}
+	}
+	if _, answer := key.do(http.MethodGet, "/api/scenes", ""); !namesChains && (json.Unmarshal([]byte(answer), &drawings) != nil || len(drawings.Scenes) != 1) {
+		t.Errorf("its own drawings are %s", answer)
+	}
+	if status, _ := owner.do(http.MethodGet, "/api/scenes/"+drawing+".json", ""); status != http.StatusOK {
+		t.Errorf("the owner's drawing: %d", status)
 	}
 }
 

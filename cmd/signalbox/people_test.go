@@ -17,6 +17,8 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/database"
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/postgres/postgrestest"
+	"github.com/signalbox/signalbox/payments"
+	"github.com/signalbox/signalbox/payments/paymentstest"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
 	"github.com/signalbox/signalbox/registry/registrytest"
@@ -241,4 +243,98 @@ func TestRunsAtOnceByDefault(t *testing.T) {
 			t.Errorf("%s: %d, expected %d", c.name, got.Limits.AtOnce, c.want)
 		}
 	}
+}
+
+// TestMoneyOverALife has people buy, spend, become one, delete everything and come back, and what they paid be given back and disputed afterwards.
+func TestMoneyOverALife(t *testing.T) {
+	t.Parallel()
+	ctx, pool := t.Context(), postgrestest.New(t)
+	ledger := billing.NewLedger(pool)
+	people := accounts.New(pool, ledger, config.Config{SignupCredit: billing.Dollar})
+	products, err := payments.ParseProducts([]byte(paymentstest.Sold))
+	if err != nil {
+		t.Fatal(err)
+	}
+	till := &paymentstest.Till{Store: payments.New(payments.Config{Pool: pool, Ledger: ledger, Products: products}), Ledger: ledger, Pool: pool}
+	comes := func(id string) string {
+		t.Helper()
+		account, err := people.Identify(ctx, users.Identity{Platform: "telegram", ExternalID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return account.ID
+	}
+	buys := func(account string, source billing.Source, currency string) payments.Paid {
+		t.Helper()
+		paid := till.Ordered(t, account, source, "small", currency)
+		if _, _, err := till.Pay(ctx, paid); err != nil {
+			t.Fatal(err)
+		}
+		return paid
+	}
+	takenBack := func(paid payments.Paid, kind payments.ChangeKind, state payments.State) {
+		t.Helper()
+		if _, err := till.Change(ctx, payments.Change{Source: paid.Source, Ref: string(kind) + paid.Ref, Payment: paid.Ref, Kind: kind, Amount: paid.Amount, State: state}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("what one of two that became one had bought is given back by who they are now; what was spent is the house's loss", func(t *testing.T) {
+		ann, ben := comes("ann"), comes("ben")
+		buys(ann, billing.Stripe, "USD")
+		his := buys(ben, billing.Stars, "XTR")
+		code, err := people.NewLinkCode(ctx, ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := people.RedeemLinkCode(ctx, ben, code.Code); err != nil {
+			t.Fatal(err)
+		}
+		till.Wants(t, ann, 11*billing.Dollar, 0)
+		till.Spend(t, ann, 8*billing.Dollar)
+		takenBack(his, payments.Refund, payments.Done)
+		till.Wants(t, ann, 0, 0)
+		buys(ann, billing.Stripe, "USD")
+		till.Wants(t, ann, 5*billing.Dollar, 0)
+	})
+	t.Run("who deletes everything and comes back has neither the credit nor the debts of before", func(t *testing.T) {
+		before, run := comes("carl"), uuid.NewString()
+		refunded, disputed := buys(before, billing.Stripe, "USD"), buys(before, billing.Stripe, "USD")
+		till.Spend(t, before, 2*billing.Dollar)
+		if err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return ledger.Hold(ctx, tx, before, run, 3*billing.Dollar) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := people.Erase(ctx, before, before); err != nil {
+			t.Fatal(err)
+		}
+		now := comes("carl")
+		if now == before {
+			t.Fatal("it is the account of before")
+		}
+		m, lock, post := billing.Moves{Settlements: []billing.Settlement{{AccountID: before, RunID: run, Cost: billing.Dollar}}}, &pgx.Batch{}, &pgx.Batch{}
+		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { // the run that was under way ends
+			m.Lock(lock)
+			if err := tx.SendBatch(ctx, lock).Close(); err != nil {
+				return err
+			}
+			if _, err := m.Post(post); err != nil {
+				return err
+			}
+			return tx.SendBatch(ctx, post).Close()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		till.Wants(t, before, 8*billing.Dollar, 0)
+		till.Wants(t, now, 0, 0)
+		takenBack(refunded, payments.Refund, payments.Done)
+		takenBack(disputed, payments.Dispute, payments.Done)
+		till.Wants(t, before, 0, 2*billing.Dollar)
+		till.Wants(t, now, 0, 0)
+		buys(now, billing.Stripe, "USD")
+		till.Wants(t, now, 5*billing.Dollar, 0)
+		takenBack(disputed, payments.Dispute, payments.Undone)
+		till.Wants(t, before, 3*billing.Dollar, 0)
+		till.Wants(t, now, 5*billing.Dollar, 0)
+	})
+	till.Balances(t)
 }

@@ -595,3 +595,36 @@ func TestServersOf2024(t *testing.T) {
 		}
 	}
 }
+
+// TestAServerLeadsNowhereElse has servers name an address of another host, by the first event of the protocol of 2024 and by a redirect: nothing goes there,
+// least of all what opens the server.
+func TestAServerLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	var strayed atomic.Int64
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))
+	defer inside.Close()
+	for kind, answer := range map[string]http.HandlerFunc{
+		"sse": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "event: endpoint\ndata: %s/messages\n\n", inside.URL)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+		"http": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, inside.URL, http.StatusTemporaryRedirect)
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			l := httptest.NewServer(answer)
+			defer l.Close()
+			defer l.CloseClientConnections()
+			h := newHouse(t, map[string]string{"far": fmt.Sprintf(`{"type":%q,"url":%q,"headers":{"Authorization":"Bearer ${LIBRARY_TOKEN}"}}`, kind, l.URL)})
+			if _, err := h.Load(t.Context()); err == nil {
+				t.Error("it is a server like any other")
+			}
+			if n := strayed.Load(); n > 0 {
+				t.Errorf("%d requests went elsewhere", n)
+			}
+		})
+	}
+}

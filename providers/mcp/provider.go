@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"reflect"
 	"regexp"
@@ -254,7 +255,7 @@ func (s *server) drop(session *connection) {
 func (s *server) transport(said *remarks) sdk.Transport {
 	if s.cfg.URL != "" {
 		client := &http.Client{
-			Transport: withHeaders{s.cfg.Headers, &s.listing, http.DefaultTransport},
+			Transport: withHeaders{s.cfg.URL, s.cfg.Headers, &s.listing, http.DefaultTransport},
 			// Headers sent to one host must not follow a redirect to another.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
@@ -284,6 +285,7 @@ func environment(own map[string]string) []string {
 
 // withHeaders sends headers with each request.
 type withHeaders struct {
+	address string // of the server; requests go to its scheme, host and port alone
 	headers map[string]string
 	listing *listing
 	next    http.RoundTripper
@@ -291,6 +293,9 @@ type withHeaders struct {
 
 // RoundTrip sends a request with the headers.
 func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	if at, err := url.Parse(t.address); err != nil || r.URL.Scheme != at.Scheme || !strings.EqualFold(r.URL.Host, at.Host) { // an event of the server named it
+		return nil, fmt.Errorf("the server leads to %s, which is another host", r.URL.Host)
+	}
 	r = r.Clone(r.Context())
 	for name, value := range t.headers {
 		r.Header.Set(name, value)

@@ -12,7 +12,8 @@ import (
 // ledger alone.
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	return to.JSON(ctx, tx, "runs.json", `
-		SELECT id, tool_id, tool_version, service, status, inputs, sources, outputs, error, quote, receipt, platform, parent, context, created_at, confirmed_at, started_at, ended_at,
+		SELECT id, tool_id, tool_version, service, status, inputs, sources, outputs, error, quote, receipt, platform,
+			(SELECT p.id FROM runs p WHERE p.id = r.parent AND p.account_id = r.account_id) AS parent, context, created_at, confirmed_at, started_at, ended_at,
 			delivered_at, refunded_at, files_deleted_at
-		FROM runs WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id`, accountID)
+		FROM runs r WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id`, accountID)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/moderation"
 	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -114,6 +115,13 @@ func mutedAppeals(s *scene) {
 	s.sayIn(group, "/reports")
 	s.AwaitText(group, "Something else", "my face")
 	run := s.LastRun()
+	chain, err := s.Missions.SaveChain(s.t.Context(), missions.Chain{
+		AccountID: run.AccountID, Name: "Poster", Command: "/poster", Visibility: missions.Public,
+		Legs: []missions.DraftLeg{{Tool: "painter", Order: 1, Inputs: map[string]any{"prompt": "a cat"}}},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	if err := s.Moderation.TakeDown(s.t.Context(), moderation.Decision{RunID: run.ID, By: "console"}, true); err != nil {
 		s.t.Fatal(err)
 	}
@@ -121,7 +129,9 @@ func mutedAppeals(s *scene) {
 	s.AwaitText(s.room, "may run nothing until", "/appeal")
 	s.say("/balance")
 	s.AwaitText(s.room, "to spend")
-	for i, command := range []string{"/sponsor 0.5", "/party 0.5 1h"} {
+	s.say("/chains poster")
+	s.AwaitText(s.room, "Everybody can run it")
+	for i, command := range []string{"/sponsor 0.5", "/party 0.5 1h", "/chains poster share=10%"} {
 		s.sayIn(group, command)
 		s.eventually("refusal of "+command, func() bool {
 			told := 0
@@ -132,6 +142,9 @@ func mutedAppeals(s *scene) {
 			}
 			return told == i+1
 		})
+	}
+	if now, err := s.Missions.Chain(s.t.Context(), chain.ID, run.AccountID); err != nil || now.Share != "" || now.Version != chain.Version {
+		s.t.Errorf("who is muted asks a share of %q in version %d, %v", now.Share, now.Version, err)
 	}
 	s.say("/appeal it was drawn")
 	s.AwaitText(s.room, "Your appeal is on its way.")
