@@ -156,9 +156,16 @@ func spell(t *turn.Turn, inputs registry.InputSchema) {
 	t.In.Text = strings.TrimSpace(strings.Join(append(words, t.In.Text), " "))
 }
 
+// nobodys are the commands that are the same for everybody, beside those of admins: who speaks for a chat has no credit, settings or results.
+var nobodys = strings.Fields("start help tools price paysupport terms privacy")
+
 // handleCommand handles a message that begins with a command.
 func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if c, ok := t.Services.Commands.Find(t.In.Command); ok {
+	c, ok := t.Services.Commands.Find(t.In.Command)
+	if t.In.Anonymous && c.Who != turn.ChatAdmins && !slices.Contains(nobodys, c.Name) {
+		return turn.Nothing, t.Tell(ctx, "place.anonymous")
+	}
+	if ok {
 		if !c.Shared {
 			t = t.Aside()
 		}
@@ -245,6 +252,12 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 // chatter answers what is neither command nor answer: words by the agent, where there is one, or by an offer of tools, files by
 // the tools that take them. In groups only what names the bot is meant for it, and for the agent also what replies to the bot.
 func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	switch {
+	case t.In.Anonymous && t.In.Named:
+		return turn.Answered, t.Tell(ctx, "place.anonymous")
+	case t.In.Anonymous:
+		return turn.Answered, nil
+	}
 	if t.Services.Agent != nil {
 		if answered, err := t.Services.Agent.Answer(ctx, t); answered || err != nil {
 			return turn.Answered, err
