@@ -38,7 +38,7 @@ func TestChatFlows(t *testing.T) {
 		"Again repeats, Vary draws a new seed, a double press acts once":          flowAgainAndVary,
 		"why, history and balance tell the truth":                                 flowAccounts,
 		"A44 groups in privacy mode: by name, by reply, by buttons of one's own":  flowGroup,
-		"an anonymous admin runs the group, and is told why nothing else goes":     flowAnonymous,
+		"an anonymous admin runs the group, and is told why nothing else goes":    flowAnonymous,
 		"answers stay in their topic":                                             flowTopic,
 		"what a blocked person missed is there when they are back":                flowBlocked,
 		"429 while the result is delivered delays it":                             flowRateLimit,
