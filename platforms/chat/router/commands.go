@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/settings"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
@@ -266,7 +267,10 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if t.In.Chat.Kind != chat.ChatPrivate && !t.In.Named && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
 		return turn.Answered, nil
 	}
-	files := filesMeant(t)
+	files, err := filesMeant(ctx, t)
+	if err != nil {
+		return turn.Nothing, err
+	}
 	if len(files) > 0 && len(t.In.Attachments) == 0 { // a caption may be another's, of a picture passed on
 		if offered, err := start.OfferChange(ctx, t, t.In.Text, files); offered || err != nil {
 			return turn.Nothing, err
@@ -287,12 +291,23 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	return turn.Nothing, t.Tell(ctx, "chatter.hint")
 }
 
-// filesMeant are the files that words are about: those sent with them, else those of the message replied to.
-func filesMeant(t *turn.Turn) []chat.Attachment {
-	if len(t.In.Attachments) == 0 && t.In.ReplyTo != nil {
-		return t.In.ReplyTo.Attachments
+// filesMeant are the files that words are about: those sent with them, else those of the message replied to, which may only tell of a result,
+// as the one below an album does. Thanks are about none.
+func filesMeant(ctx context.Context, t *turn.Turn) ([]chat.Attachment, error) {
+	q := t.In.ReplyTo
+	switch {
+	case len(t.In.Attachments) > 0:
+		return t.In.Attachments, nil
+	case q == nil || start.SmallTalk(t):
+		return nil, nil
+	case len(q.Attachments) > 0 || !q.Own:
+		return q.Attachments, nil
 	}
-	return t.In.Attachments
+	run, ok, err := results.RepliedTo(ctx, t)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return show.ResultFiles(run), nil
 }
 
 // filesShown is how many tools are offered for a file.
