@@ -58,7 +58,9 @@ func TestRead(t *testing.T) {
 	})
 	t.Run("only greetings are small talk", func(t *testing.T) {
 		t.Parallel()
-		for text, want := range map[string]bool{"hello there": true, "thank you so much!": true, "hello, remove the background": false, "谢谢你": true, "": false} {
+		for text, want := range map[string]bool{"hello there": true, "thank you so much!": true, "hello, remove the background": false, "谢谢你": true, "": false,
+			"What can you do?": true, "hallo, was kannst du?": true, "¿Qué puedes hacer?": true, "что ты умеешь?": true, "你能做什么？": true,
+			"help": true, "help me remove the background": false, "what can you do with this picture": false} {
 			if got := l.Read(text, "").SmallTalk; got != want {
 				t.Errorf("%q: got %v", text, got)
 			}

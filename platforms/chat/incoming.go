@@ -43,6 +43,8 @@ type Incoming struct {
 	Roles []string `json:"roles,omitempty"`
 	// Admin tells that the sender runs the chat, where updates say so; see AdminTeller for the others.
 	Admin bool `json:"admin,omitempty"`
+	// Anonymous tells that the sender speaks for a chat, which From names: nobody knows which person it is.
+	Anonymous bool `json:"anonymous,omitempty"`
 	// Region and DeviceKind are where and with what the sender writes, as in registry.CallContext, where the
 	// platform tells more of it than From.Language does.
 	Region     string `json:"region,omitempty"`

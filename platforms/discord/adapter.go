@@ -65,6 +65,7 @@ type Adapter struct {
 	// elsewhere says where results can be seen that can't be shown in their place.
 	elsewhere func(locale string) string
 	admins    *clock.Recent[adminKey, bool]
+	channels  *clock.Recent[string, channel]
 	store     *sales.Store
 
 	syncing  sync.Mutex // one synchronisation of commands at a time
@@ -104,6 +105,7 @@ func NewAdapter(ctx context.Context, cfg AdapterConfig) (*Adapter, error) {
 		a.clock = clock.System{}
 	}
 	a.admins = clock.NewRecent[adminKey, bool](a.clock, adminsRemembered)
+	a.channels = clock.NewRecent[string, channel](a.clock, channelsRemembered)
 	if a.jitter == nil {
 		a.jitter = rand.Float64
 	}

@@ -367,7 +367,7 @@ func TestReader(t *testing.T) {
 			if err := json.Unmarshal([]byte(text), &m); err != nil {
 				t.Fatal(err)
 			}
-			in, ok := r.message(m)
+			in, ok := r.message(m, func() *channel { return nil })
 			if ok != want || ok && (in.Command != "paint" || in.Text != "a cat" || !in.Addressed) {
 				t.Errorf("%s: %v %+v", text, ok, in)
 			}

@@ -167,8 +167,14 @@ func TestGateway(t *testing.T) {
 		if in := b.next(); in.Command != "paint" || in.Text != "a cat" || in.Chat.Kind != chat.ChatGroup {
 			t.Errorf("%+v", in)
 		}
-		b.ann.SendFiles(b.ann.DM(), "look", discordtest.File{Name: "a.txt", Bytes: []byte("text")})
+		thread := b.channel.Thread("ideas") // whose rules are those of its channel, as for its commands
+		b.ann.Send(thread, "<@"+b.server.BotID()+"> /paint a dog")
 		in := b.next()
+		if in.Chat.Chat != b.channel.ID() || in.Chat.Topic != thread.ID() || in.Message.Place != in.Chat.Place || in.Chat.Title != "ideas" {
+			t.Errorf("said in a thread: %+v", in)
+		}
+		b.ann.SendFiles(b.ann.DM(), "look", discordtest.File{Name: "a.txt", Bytes: []byte("text")})
+		in = b.next()
 		if in.Chat.Kind != chat.ChatPrivate || in.Text != "look" || len(in.Attachments) != 1 {
 			t.Errorf("%+v", in)
 		}

@@ -121,8 +121,9 @@ func (r reader) completion(i interaction) (chat.Completion, bool) {
 	return q, ok && q.Option != ""
 }
 
-// message reads a message in a chat with the bot, or one that names it; false for all others.
-func (r reader) message(m message) (chat.Incoming, bool) {
+// message reads a message in a chat with the bot, or one that names it; false for all others. where tells of the channel of one in a guild, if that
+// is known.
+func (r reader) message(m message, where func() *channel) (chat.Incoming, bool) {
 	named := slices.ContainsFunc(m.Mentions, func(u user) bool { return u.ID == r.bot })
 	if m.Author.Bot || m.WebhookID != "" || m.GuildID != "" && !named {
 		return chat.Incoming{}, false
@@ -137,6 +138,7 @@ func (r reader) message(m message) (chat.Incoming, bool) {
 	name := m.Author.name()
 	if m.GuildID != "" {
 		c.Kind = chat.ChatGroup
+		inChannel(&c, where())
 		if m.Member != nil && m.Member.Nick != "" {
 			name = m.Member.Nick
 		}
@@ -189,19 +191,25 @@ func sender(i interaction) (users.Identity, bool) {
 	return users.Identity{Platform: Platform, ExternalID: u.ID, Name: clean(name), Handle: clean(u.Username), Language: i.Locale}, true
 }
 
-// chatOf gives where an interaction took place. A thread is a topic of the channel it is in.
+// chatOf gives where an interaction took place.
 func chatOf(i interaction) chat.Chat {
 	c := chat.Chat{Place: chat.Place{Chat: i.ChannelID}, Kind: chat.ChatGroup, Space: i.GuildID, UploadLimit: i.UploadLimit}
-	if i.Channel != nil {
-		c.Title, c.AgeRestricted = clean(i.Channel.Name), i.Channel.NSFW
-		if isThread(i.Channel.Type) && i.Channel.ParentID != "" {
-			c.Place = chat.Place{Chat: i.Channel.ParentID, Topic: i.ChannelID}
-		}
-	}
+	inChannel(&c, i.Channel)
 	if i.GuildID == "" && (i.Context == nil || *i.Context == discordgo.InteractionContextBotDM) {
 		c.Kind = chat.ChatPrivate
 	}
 	return c
+}
+
+// inChannel says of a chat what is known of its channel. A thread is a topic of the channel it is in.
+func inChannel(c *chat.Chat, in *channel) {
+	if in == nil {
+		return
+	}
+	c.Title, c.AgeRestricted = clean(in.Name), in.NSFW
+	if isThread(in.Type) && in.ParentID != "" {
+		c.Place = chat.Place{Chat: in.ParentID, Topic: c.Chat}
+	}
 }
 
 func isThread(t discordgo.ChannelType) bool {

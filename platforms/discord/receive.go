@@ -183,7 +183,7 @@ func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return fmt.Errorf("read a message: %w", err)
 		}
-		if in, ok := a.reader().message(m); ok {
+		if in, ok := a.reader().message(m, func() *channel { return a.channel(ctx, m.ChannelID) }); ok {
 			if in.ReplyTo == nil && m.Reference != nil {
 				in.ReplyTo = a.lookUp(ctx, m.Reference.ChannelID, m.Reference.MessageID, in.Chat.Place)
 			}
@@ -191,6 +191,23 @@ func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
 		}
 		return nil
 	})
+}
+
+// channelsRemembered is how long is believed what Discord said of a channel.
+const channelsRemembered = 10 * time.Minute
+
+// channel asks for the channel of a message, which does not tell whether it is a thread, and of which channel; nil where it can't be had.
+func (a *Adapter) channel(ctx context.Context, id string) *channel {
+	c, known := a.channels.Get(id)
+	if known || !isID(id) {
+		return &c
+	}
+	if err := a.client.do(ctx, call{method: http.MethodGet, path: "/channels/" + id, route: "/channels/{}", resource: id, repeatable: true}, &c); err != nil {
+		a.log.WarnContext(ctx, "the channel of a message is not known: the rules of a thread's channel don't hold for it", "error", err)
+		return nil
+	}
+	a.channels.Set(id, c)
+	return &c
 }
 
 // takeLeave takes that the bot is in a guild no more. One that is only out of reach for a while is unavailable.

@@ -38,6 +38,7 @@ func TestChatFlows(t *testing.T) {
 		"Again repeats, Vary draws a new seed, a double press acts once":          flowAgainAndVary,
 		"why, history and balance tell the truth":                                 flowAccounts,
 		"A44 groups in privacy mode: by name, by reply, by buttons of one's own":  flowGroup,
+		"an anonymous admin runs the group, and is told why nothing else goes":    flowAnonymous,
 		"answers stay in their topic":                                             flowTopic,
 		"what a blocked person missed is there when they are back":                flowBlocked,
 		"429 while the result is delivered delays it":                             flowRateLimit,
@@ -251,6 +252,34 @@ func flowGroup(h *house) {
 		h.t.Errorf("a stranger's press is answered %+v", a)
 	}
 	h.settled(1)
+}
+
+func flowAnonymous(h *house) {
+	group := h.telegram.Supergroup("Makers", h.ann, h.ben)
+	group.SetAdmin(h.ann)
+	group.SetBotStatus(h.ann, "administrator") // it sees what names it
+	anonymously := func(text string) {
+		h.ann.Post(group, telegramtest.Post{Text: text, AsChat: true})
+	}
+	anonymously("/chatsettings@signalbox_test_bot")
+	m := h.awaitButton(group, "Close", "Settings of this chat")
+	if a := h.ben.Press(m, "Close").Answer(h.t.Context()); !a.Alert || !strings.Contains(a.Text, "Only the person") {
+		h.t.Errorf("a member's press is answered %+v", a)
+	}
+	h.press(h.ann, m, "Close") // whoever presses is known
+	h.until("closed settings", func() bool { return len(h.bots(group)) == 0 })
+	for _, command := range []string{"/wallpaper", "/link", "/balance"} {
+		n := len(h.bots(group))
+		anonymously(command + "@signalbox_test_bot")
+		h.until("an answer to "+command, func() bool { return len(h.bots(group)) > n })
+		if m := h.bots(group)[n]; !strings.Contains(m.Text, "I can't tell who you are") || !strings.Contains(m.Text, "Remain anonymous") {
+			h.t.Errorf("%s is answered %s", command, m)
+		}
+	}
+	anonymously("@signalbox_test_bot a red bicycle")
+	h.until("an answer to words", func() bool { return len(h.bots(group)) == 4 })
+	h.handled()
+	h.settled(0)
 }
 
 func flowTopic(h *house) {

@@ -62,6 +62,8 @@ func (r reader) message(m *botapi.Message) (chat.Incoming, bool) {
 		Chat: chatOf(m), From: from, At: m.Time(), Message: refOf(m), Command: command, Text: rest,
 		Attachments: files, ReplyTo: r.quoted(m), Album: m.MediaGroupID,
 	}
+	in.Anonymous = speaksForChat(m)
+	in.Admin = in.Anonymous && m.From.ID == anonymousAdmin && m.SenderChat.ID == m.Chat.ID
 	in.Named = r.names(m)
 	if in.Named && command == "" {
 		in.Text = r.unnamed(rest)
@@ -76,12 +78,16 @@ func (r reader) sender(m *botapi.Message) (users.Identity, bool) {
 	switch {
 	case m.From == nil || m.From.ID == serviceAccount:
 		return users.Identity{}, false
-	case m.SenderChat != nil && (m.From.ID == anonymousAdmin || m.From.ID == channelBot):
+	case speaksForChat(m):
 		return users.Identity{Platform: Platform, ExternalID: idText(m.SenderChat.ID), Name: clean(m.SenderChat.Title), Handle: handle(m.SenderChat.Username)}, true
 	case m.From.IsBot:
 		return users.Identity{}, false
 	}
 	return person(*m.From), true
+}
+
+func speaksForChat(m *botapi.Message) bool {
+	return m.SenderChat != nil && (m.From.ID == anonymousAdmin || m.From.ID == channelBot)
 }
 
 func person(u botapi.User) users.Identity {

@@ -23,6 +23,7 @@ func sayings() map[string]func(*scene) {
 		"words go to the tool that the person used last":                                usedLast,
 		"a picture's caption is searched for tools that take it":                        captionSearched,
 		"words in reply to a picture are for the tools that change it":                  changeInWords,
+		"words in reply to a set are for its first picture":                             changeOfASet,
 		"in groups words that name the bot are a request, and admins set the tool":      wordsInGroups,
 		"start shows a tried example that a press runs, and tools that need no picture": startWithExample,
 		"words come to the agent first, where there is one":                             agentFirst,
@@ -113,8 +114,13 @@ func wordsAreOffered(s *scene) {
 	if n := s.CountRuns(); n != 1 {
 		s.t.Errorf("%d runs, want 1", n)
 	}
-	s.say("thank you")
-	s.AwaitText(s.room, "I'm here: say in your own words")
+	for _, said := range []string{"thank you", "what can you do?", "👍"} {
+		before := len(s.Harness.Messages(s.t, s.room))
+		s.say(said)
+		if m := s.newest(s.room, before); !m.contains("I'm here: say in your own words") {
+			s.t.Errorf("%q is answered %q", said, m.Text)
+		}
+	}
 	s.say("12345")
 	s.AwaitText(s.room, "I don't know what to do with that")
 }
@@ -172,11 +178,17 @@ func changeInWords(s *scene) {
 	s.send(Post{Text: "enlarge it", ReplyTo: painted.ID}) // said by its name
 	s.press(s.labelled("Run Enlarge (free)", "Shall Enlarge"), "Run Enlarge (free)")
 	s.Call(2)
-	group, mentioner := s.Harness.Group("Painters"), Mentioner(nil)
-	if _, mentions := s.Harness.(Mentioner); group.none() || !mentions {
+	s.Handled()
+	before := len(s.Harness.Messages(s.t, s.room))
+	s.send(Post{Text: "thanks!", ReplyTo: painted.ID})
+	if m := s.newest(s.room, before); !m.contains("I'm here: say in your own words") {
+		s.t.Errorf("thanks are answered %q", m.Text)
+	}
+	group := s.Harness.Group("Painters")
+	mentioner, mentions := s.Harness.(Mentioner)
+	if group.none() || !mentions {
 		return
 	}
-	mentioner = s.Harness.(Mentioner)
 	s.sayIn(group, mentioner.Mention()+" a red bicycle")
 	offer := s.Await(group, "offer", func(m Seen) bool { return m.Has("Run Painter (under $0.01)") })
 	s.pressIn(group, offer, "Run Painter (under $0.01)")
@@ -184,6 +196,15 @@ func changeInWords(s *scene) {
 	result := s.Await(group, "result", func(m Seen) bool { return m.Media != nil })
 	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: mentioner.Mention() + " make it darker", ReplyTo: result.ID})
 	s.Await(group, "offer of a change", func(m Seen) bool { return m.Has("Run Retouch (free)") })
+}
+
+func changeOfASet(s *scene) {
+	s.with(followers()...)
+	set := s.paintedSet()
+	picture := s.output(0)
+	s.send(Post{Text: "make it darker", ReplyTo: set.ID}) // what it replies to has the buttons, and no picture on some platforms
+	s.press(s.labelled("Run Instruct (free)"), "Run Instruct (free)")
+	s.input(s.Call(1), "image", picture)
 }
 
 func wordsInGroups(s *scene) {

@@ -259,6 +259,15 @@ func LastHere(ctx context.Context, t *turn.Turn, status runs.Status) (run runs.R
 	return here[0], true, nil
 }
 
+// RepliedTo gives the person's run with a result that the message replied to asked for or shows.
+func RepliedTo(ctx context.Context, t *turn.Turn) (run runs.Run, ok bool, err error) {
+	here, all, err := lately(ctx, t, runs.Filter{Status: runs.StatusSucceeded, Limit: looksBack})
+	if err != nil {
+		return run, false, err
+	}
+	return runRepliedTo(ctx, t, here, all)
+}
+
 // explainRun tells of a run under a title.
 func explainRun(ctx context.Context, t *turn.Turn, run runs.Run, text chat.Text) error {
 	for _, f := range run.Tool.InputSchema.Ordered() {

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/platforms/chat/menus"
 	"github.com/signalbox/signalbox/platforms/chat/results"
 	"github.com/signalbox/signalbox/platforms/chat/settings"
+	"github.com/signalbox/signalbox/platforms/chat/show"
 	"github.com/signalbox/signalbox/platforms/chat/sitemenu"
 	"github.com/signalbox/signalbox/platforms/chat/start"
 	"github.com/signalbox/signalbox/platforms/chat/store"
@@ -156,9 +157,16 @@ func spell(t *turn.Turn, inputs registry.InputSchema) {
 	t.In.Text = strings.TrimSpace(strings.Join(append(words, t.In.Text), " "))
 }
 
+// nobodys are the commands that are the same for everybody, beside those of admins: who speaks for a chat has no credit, settings or results.
+var nobodys = strings.Fields("start help tools price paysupport terms privacy")
+
 // handleCommand handles a message that begins with a command.
 func handleCommand(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
-	if c, ok := t.Services.Commands.Find(t.In.Command); ok {
+	c, ok := t.Services.Commands.Find(t.In.Command)
+	if t.In.Anonymous && c.Who != turn.ChatAdmins && !slices.Contains(nobodys, c.Name) {
+		return turn.Nothing, t.Tell(ctx, "place.anonymous")
+	}
+	if ok {
 		if !c.Shared {
 			t = t.Aside()
 		}
@@ -245,6 +253,12 @@ func nearCommands(ctx context.Context, t *turn.Turn, typed string) []string {
 // chatter answers what is neither command nor answer: words by the agent, where there is one, or by an offer of tools, files by
 // the tools that take them. In groups only what names the bot is meant for it, and for the agent also what replies to the bot.
 func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
+	switch {
+	case t.In.Anonymous && t.In.Named:
+		return turn.Answered, t.Tell(ctx, "place.anonymous")
+	case t.In.Anonymous:
+		return turn.Answered, nil
+	}
 	if t.Services.Agent != nil {
 		if answered, err := t.Services.Agent.Answer(ctx, t); answered || err != nil {
 			return turn.Answered, err
@@ -253,7 +267,10 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if t.In.Chat.Kind != chat.ChatPrivate && !t.In.Named && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
 		return turn.Answered, nil
 	}
-	files := filesMeant(t)
+	files, err := filesMeant(ctx, t)
+	if err != nil {
+		return turn.Nothing, err
+	}
 	if len(files) > 0 && len(t.In.Attachments) == 0 { // a caption may be another's, of a picture passed on
 		if offered, err := start.OfferChange(ctx, t, t.In.Text, files); offered || err != nil {
 			return turn.Nothing, err
@@ -274,12 +291,23 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	return turn.Nothing, t.Tell(ctx, "chatter.hint")
 }
 
-// filesMeant are the files that words are about: those sent with them, else those of the message replied to.
-func filesMeant(t *turn.Turn) []chat.Attachment {
-	if len(t.In.Attachments) == 0 && t.In.ReplyTo != nil {
-		return t.In.ReplyTo.Attachments
+// filesMeant are the files that words are about: those sent with them, else those of the message replied to, which may only tell of a result,
+// as the one below an album does. Thanks are about none.
+func filesMeant(ctx context.Context, t *turn.Turn) ([]chat.Attachment, error) {
+	q := t.In.ReplyTo
+	switch {
+	case len(t.In.Attachments) > 0:
+		return t.In.Attachments, nil
+	case q == nil || start.SmallTalk(t):
+		return nil, nil
+	case len(q.Attachments) > 0 || !q.Own:
+		return q.Attachments, nil
 	}
-	return t.In.Attachments
+	run, ok, err := results.RepliedTo(ctx, t)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return show.ResultFiles(run), nil
 }
 
 // filesShown is how many tools are offered for a file.

@@ -203,7 +203,7 @@ func handlePress(ctx context.Context, t *turn.Turn, table map[string]press) erro
 	}
 	word := strings.TrimRight(action, "0123456789")
 	n := chosenNumber(action[len(word):], t.In.Press.Values)
-	if !t.Owns(ctx, k) && (word != "delete" || !t.ByAdmin(ctx)) {
+	if !t.Owns(ctx, k) && (word != "delete" && !k.State.Anonymous || !t.ByAdmin(ctx)) {
 		return t.Alert(ctx, "press.notYours")
 	}
 	what, ok := table[word]

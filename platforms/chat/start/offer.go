@@ -37,8 +37,11 @@ func OfferWords(ctx context.Context, t *turn.Turn) (offered bool, err error) {
 	return OfferFor(ctx, t, words, t.In.Message)
 }
 
-// SmallTalk reports whether somebody greets, thanks or the like, and asks for nothing.
-func SmallTalk(t *turn.Turn) bool { return lexicon.Standard().Read(t.In.Text, t.Language()).SmallTalk }
+// SmallTalk reports whether somebody greets, thanks or the like, in words or by a sign alone, and asks for nothing.
+func SmallTalk(t *turn.Turn) bool {
+	said := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return t.In.Text != "" && !strings.ContainsFunc(t.In.Text, said) || lexicon.Standard().Read(t.In.Text, t.Language()).SmallTalk
+}
 
 // WordsTool is the tool that words are probably meant for: the one whose name they begin with, else the one that this person uses for words.
 func WordsTool(ctx context.Context, t *turn.Turn, words string) (tool *registry.Tool, rest string, ok bool, err error) {

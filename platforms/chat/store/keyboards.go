@@ -45,7 +45,10 @@ type KeyboardState struct {
 	Asked  chat.MessageRef   `json:"asked,omitzero"`   // the message that tools are offered for
 	Meant  chat.MessageRef   `json:"meant,omitzero"`   // the message that what comes of it answers
 	View   SettingsView      `json:"view,omitzero"`
-	Site   SiteView          `json:"site,omitzero"`
+	// Anonymous tells that they were made for who spoke for the chat itself: those who run it may press.
+	Anonymous bool `json:"anonymous,omitempty"`
+
+	Site SiteView `json:"site,omitzero"`
 	// Mission is a mission's id, Chain a chain's.
 	Mission string `json:"mission,omitempty"`
 	Chain   string `json:"chain,omitempty"`

@@ -71,6 +71,7 @@ func (t *Turn) Language() string {
 
 // Keyboard makes the buttons' common state for a new message to this person.
 func (t *Turn) Keyboard(state store.KeyboardState) store.Keyboard {
+	state.Anonymous = t.In.Anonymous
 	return store.Keyboard{ID: store.NewID(), Platform: t.In.Platform, AccountID: t.Account.ID, State: state}
 }
 

@@ -112,6 +112,7 @@ var texts = []struct {
 	{"message thread not found", ThreadNotFound},
 	{"topic_closed", ThreadNotFound},
 	{"topic_deleted", ThreadNotFound},
+	{"topic_id_invalid", ThreadNotFound},
 	{"can't parse entities", ParseError},
 	{"message is too long", TooLong},
 	{"message caption is too long", TooLong},
