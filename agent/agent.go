@@ -1,5 +1,5 @@
-// Package agent puts a language model in the loop: it is asked, its tool calls become runs like any other, and it is told what came of
-// them until it answers. What service the model is behind is the business of an adapter, see Model.
+// Package agent puts a language model in the loop: it is asked, its tool calls become runs like any other, and it is told their
+// results until it answers. What service the model is behind is the business of an adapter, see Model.
 //
 // The model has no rights of its own. Its calls are taken on for the account that asks, under the policy for models: what only reads runs,
 // and what changes something, or asks for a confirmation anyway, waits for its owner. That is decided by runs, whatever the model says; so
@@ -138,7 +138,7 @@ const (
 	StopDayMoney Stop = "day_money" // so is what its questions may cost in a day
 )
 
-// Answer is what came of a question.
+// Answer is the end of a question: what the model says, what it did, and what that cost.
 type Answer struct {
 	ID      string // of the question in the journal; empty without one
 	Text    string
@@ -249,7 +249,7 @@ func (q Question) may(ctx context.Context, toolID string, values map[string]any)
 	return nil
 }
 
-// finish waits for a run and records what came of it.
+// finish waits for a run and records its result in the step.
 func (a *Agent) finish(ctx context.Context, q Question, step *Step, run runs.Run) {
 	run, err := runs.Await(ctx, a.cfg.Runs, run, nil)
 	if err != nil {

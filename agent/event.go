@@ -19,7 +19,7 @@ type EventKind string
 // The kinds.
 const (
 	EventText EventKind = "text" // what the model says, as far as it has come: each replaces the one before of the same round
-	EventStep EventKind = "step" // a tool is called, and, once more, what came of it
+	EventStep EventKind = "step" // a tool is called, and, once more, its result
 	EventCard EventKind = "card" // something waits for its owner's approval
 )
 
@@ -31,7 +31,7 @@ type Event struct {
 	Step  *Step // a copy is to be made of what is kept
 }
 
-// event tells what came of a step.
+// event tells the result of a step.
 func (s *Step) event() Event {
 	if s.Card != nil {
 		return Event{Kind: EventCard, Round: s.Round, Step: s}

@@ -101,7 +101,7 @@ type Call struct {
 	Arguments string // JSON as the model wrote it, which may be none
 }
 
-// Result is what came of a call: data for the model, not instructions.
+// Result is what a call gave: data for the model, not instructions.
 type Result struct {
 	CallID string
 	Text   string // JSON: {"ok":true,"data":...} or {"ok":false,"error":...}

@@ -303,19 +303,8 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-f.news:
-			e.mu.Lock()
-			var progress *registry.Progress
-			progress, look, err = f.progress, f.look, f.err
-			f.progress, f.look = nil, false
-			e.mu.Unlock()
-			if p.cfg.Fleet.isReleased(e) {
-				return gone(e)
-			}
-			if err != nil {
-				return fmt.Errorf("following run %s on %s: %w", t.RunID, e.Name, err)
-			}
-			if progress != nil {
-				report(*progress)
+			if look, err = p.take(e, t, f, report); err != nil {
+				return err
 			}
 		case <-again.C:
 			progress, err := p.askAbout(ctx, t)
@@ -345,6 +334,23 @@ func (p *Provider) Watch(ctx context.Context, t registry.Ticket, report func(reg
 		}
 		again.Reset(min(lostPause, p.cfg.ReconcileEvery)) // unless an event comes first: histories lag behind
 	}
+}
+
+// take reports what the engine's watcher has left for f. look says that the prompt seems to be over.
+func (p *Provider) take(e *Engine, t registry.Ticket, f *follower, report func(registry.Progress)) (look bool, err error) {
+	e.mu.Lock()
+	progress, look, err := f.progress, f.look, f.err
+	f.progress, f.look = nil, false
+	e.mu.Unlock()
+	switch {
+	case p.cfg.Fleet.isReleased(e):
+		return false, gone(e)
+	case err != nil:
+		return false, fmt.Errorf("following run %s on %s: %w", t.RunID, e.Name, err)
+	case progress != nil:
+		report(*progress)
+	}
+	return look, nil
 }
 
 // askAbout is Poll with its time bounded.

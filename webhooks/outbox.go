@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,11 +215,7 @@ func (o *Outbox) room() int {
 func (o *Outbox) busyNow() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ids := make([]string, 0, len(o.busy))
-	for id := range o.busy {
-		ids = append(ids, id)
-	}
-	return ids
+	return slices.AppendSeq([]string{}, maps.Keys(o.busy)) // not nil, which is NULL
 }
 
 func (o *Outbox) enter(id string) {

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -348,10 +350,7 @@ func (s *Store) Run(ctx context.Context) {
 // Tend does once what Run does.
 func (s *Store) Tend(ctx context.Context) error {
 	s.mu.Lock()
-	own := make([]string, 0, len(s.open))
-	for id := range s.open {
-		own = append(own, id)
-	}
+	own := slices.Collect(maps.Keys(s.open))
 	s.mu.Unlock()
 	if len(own) > 0 {
 		if _, err := s.cfg.Pool.Exec(ctx, `UPDATE agent_questions SET alive_at = now() WHERE id = ANY ($1::uuid[]) AND ended_at IS NULL`, own); err != nil {

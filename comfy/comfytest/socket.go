@@ -3,6 +3,7 @@ package comfytest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -75,10 +76,7 @@ func Swap() func(Frame) []Frame {
 // CutSockets breaks all sockets. It returns when they are gone.
 func (s *Server) CutSockets() {
 	s.mu.Lock()
-	var open []*socket
-	for k := range s.sockets {
-		open = append(open, k)
-	}
+	open := slices.Collect(maps.Keys(s.sockets))
 	s.mu.Unlock()
 	for _, k := range open {
 		k.cut()

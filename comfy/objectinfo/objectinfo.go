@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/ordered"
@@ -127,12 +127,7 @@ func (o *Info) Classes() []string {
 	if o == nil {
 		return nil
 	}
-	out := make([]string, 0, len(o.classes))
-	for name := range o.classes {
-		out = append(out, name)
-	}
-	sort.Strings(out)
-	return out
+	return slices.Sorted(maps.Keys(o.classes))
 }
 
 // Parse reads the body of GET /object_info. Classes whose declaration makes no sense are left

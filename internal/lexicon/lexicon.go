@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the two files
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -206,12 +207,7 @@ func joined(words []token) string {
 
 // words are all that were read, to look for near ones.
 func (l *Lexicon) words() []string {
-	words := make([]string, 0, len(l.known))
-	for w := range l.known {
-		words = append(words, w)
-	}
-	slices.Sort(words)
-	return words
+	return slices.Sorted(maps.Keys(l.known))
 }
 
 // Meanings are all that the lexicon knows; a Reading names them by their place.

@@ -9,6 +9,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -113,10 +115,7 @@ func (p *Process) tell(topic string) {
 
 func (p *Process) tellAll() {
 	p.mu.Lock()
-	topics := make([]string, 0, len(p.news))
-	for topic := range p.news {
-		topics = append(topics, topic)
-	}
+	topics := slices.Collect(maps.Keys(p.news))
 	p.mu.Unlock()
 	for _, topic := range topics {
 		p.tell(topic)

@@ -30,7 +30,7 @@ type Edit struct {
 	Operations []Operation `json:"operations"`
 }
 
-// Edited is what came of an edit: the new version, and the shape that each operation was about; empty: none, or several.
+// Edited is the result of an edit: the new version, and the shape that each operation was about; empty: none, or several.
 type Edited struct {
 	Version int64    `json:"version"`
 	Shapes  []string `json:"shapes"`

@@ -172,7 +172,7 @@ func TestIcons(t *testing.T) {
 	}
 }
 
-// TestWhatToolsDo looks at what came of them.
+// TestWhatToolsDo looks at the results of tools.
 func TestWhatToolsDo(t *testing.T) {
 	t.Parallel()
 	t.Run("E86 E16 E17 get-user-data tells who draws, and says so when it fails", func(t *testing.T) {

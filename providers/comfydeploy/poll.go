@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/url"
 	"slices"
@@ -89,12 +90,7 @@ func seconds(n json.Number) time.Duration {
 func (p *Provider) outputs(r run, t registry.Ticket) []registry.Output {
 	var list []registry.Output
 	for _, o := range r.Outputs {
-		kinds := make([]string, 0, len(o.Data))
-		for kind := range o.Data {
-			kinds = append(kinds, kind)
-		}
-		slices.Sort(kinds)
-		for _, kind := range kinds {
+		for _, kind := range slices.Sorted(maps.Keys(o.Data)) {
 			if kind == "tags" {
 				continue
 			}

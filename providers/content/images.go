@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -247,10 +248,7 @@ var imageDeletion = deletion{
 				ids[id] = key
 			}
 		}
-		var wanted []string
-		for id := range ids {
-			wanted = append(wanted, id)
-		}
+		wanted := slices.Collect(maps.Keys(ids))
 		images, err := v.Images(ctx, store.ImageQuery{IDs: append([]string{}, wanted...)})
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,10 +55,7 @@ type translation struct {
 
 // translations gives what things say in other languages, by their ids. previews are the addresses of their drafts.
 func (v visit) translations(ctx context.Context, previews map[string]string) (map[string][]translation, error) {
-	var ids []string
-	for id := range previews {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(previews))
 	all, err := v.Translations(ctx, store.TranslationQuery{Of: ids})
 	byThing := map[string][]translation{}
 	for _, t := range all {

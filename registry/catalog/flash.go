@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,10 +148,7 @@ func (f flashed) toolIDs() []string {
 
 // writeToolFiles brings the folder of single tools in step. were are the names of the flash before.
 func writeToolFiles(dir string, files map[string][]byte, were map[string]string) error {
-	ids := make([]string, 0, len(files))
-	for id := range files {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(files))
 	names := fileNames(ids)
 	ours := make(map[string]bool, len(were))
 	for _, name := range were {

@@ -89,7 +89,8 @@ func (s *Acceptor) AcceptBound(ctx context.Context, b runs.Bound) (runs.Run, err
 		s.tellDeferred(ctx, &a.Record.Run)
 	}
 	if s.Config.Warn != nil && len(a.Record.Warnings) > 0 && len(a.Record.Origin.Target) == 0 {
-		go s.Config.Warn(context.WithoutCancel(ctx), a.Record.Run)
+		run := a.Record.Run
+		s.Spawn(func() { s.Config.Warn(s.Base, run) })
 	}
 	return a.Record.Run, nil
 }

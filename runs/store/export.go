@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/archive"
 )
 
-// Export writes the runs of an account: what was asked for, what came of it and what it cost. Those that their owner deleted are in the
+// Export writes the runs of an account: their inputs, their results and what they cost. Those that their owner deleted are in the
 // ledger alone.
 func Export(ctx context.Context, tx pgx.Tx, accountID string, to *archive.Writer) error {
 	return to.JSON(ctx, tx, "runs.json", `

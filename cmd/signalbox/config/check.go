@@ -44,6 +44,8 @@ func Check(s settings.Settings) (Config, error) {
 	c := Config{Settings: s}
 	var p problems
 	c.checkAddresses(&p)
+	c.checkTexts(&p)
+	c.checkEngines(&p)
 	c.checkFleetHook(&p)
 	var wrong []settings.Wrong
 	c.Store, wrong = s.Store()
@@ -87,6 +89,7 @@ func isAddress(s string) bool {
 	return err == nil
 }
 
+// checkAddresses checks where this program listens, what it is reached at, and what it reaches.
 func (c *Config) checkAddresses(p *problems) {
 	p.unless(isAddress(c.ListenAddr), "LISTEN_ADDR", c.ListenAddr, "host:port, for example 127.0.0.1:8080")
 	p.unless(c.MetricsAddr == "" || isAddress(c.MetricsAddr), "METRICS_ADDR", c.MetricsAddr, "host:port, for example 127.0.0.1:9100")
@@ -99,6 +102,37 @@ func (c *Config) checkAddresses(p *problems) {
 		c.Key, err = housekey.Parse(c.HouseKey)
 		p.unless(err == nil, "HOUSE_KEY", "(hidden)", "at least 32 hex digits, such as openssl rand -hex 32 gives")
 	}
+	var ok bool
+	if c.PublicURL != "" {
+		c.Public, ok = HTTPURL(c.PublicURL)
+		p.unless(ok && c.Public.Path == "", "PUBLIC_URL", Redact(c.PublicURL), "an http:// or https:// address without a path, such as https://bot.example")
+	}
+	c.TelegramAPI, ok = HTTPURL(c.TelegramAPIURL)
+	p.unless(ok, "TELEGRAM_API_URL", Redact(c.TelegramAPIURL), "an http:// or https:// address")
+	if c.PostgresMirrorURL != "" {
+		_, ok = HTTPURL(c.PostgresMirrorURL)
+		p.unless(ok, "POSTGRES_MIRROR_URL", Redact(c.PostgresMirrorURL), "an http:// or https:// address")
+	}
+	for _, page := range []struct{ variable, address string }{{"TERMS_URL", c.TermsURL}, {"PRIVACY_URL", c.PrivacyURL}, {"BUY_URL", c.BuyURL}} {
+		_, ok = HTTPURL(page.address)
+		p.unless(ok || page.address == "", page.variable, Redact(page.address), "an http:// or https:// address")
+	}
+	for _, host := range List(c.OutboundAllow) {
+		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
+		c.Allow = append(c.Allow, host)
+	}
+}
+
+// checkTexts checks what people read or write.
+func (c *Config) checkTexts(p *problems) {
+	p.unless(IsOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, OneWord)
+	p.unless(len(c.BuyText) <= MaxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", MaxBuyText))
+	p.unless(len(c.SellerText) <= MaxBuyText, "SELLER_TEXT", c.SellerText[:min(len(c.SellerText), 60)], fmt.Sprintf("at most %d bytes", MaxBuyText))
+	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
+}
+
+// checkEngines checks where runs of workflows are sent, and how.
+func (c *Config) checkEngines(p *problems) {
 	for _, raw := range List(c.ComfyUIURLs) {
 		u, ok := HTTPURL(raw)
 		p.unless(ok, "COMFYUI_URLS", Redact(raw), "http:// or https:// addresses, separated by commas")
@@ -125,29 +159,6 @@ func (c *Config) checkAddresses(p *problems) {
 	p.unless(err == nil && c.GoneAfter >= time.Second, "COMFYUI_GONE_AFTER", c.ComfyUIGoneAfter, "a time of at least a second, such as 30s or 2m")
 	c.WakeFor, err = time.ParseDuration(c.ComfyUIWakeFor)
 	p.unless(err == nil && c.WakeFor >= 10*time.Second, "COMFYUI_WAKE_FOR", c.ComfyUIWakeFor, "a time of at least ten seconds, such as 10m")
-	var ok bool
-	if c.PublicURL != "" {
-		c.Public, ok = HTTPURL(c.PublicURL)
-		p.unless(ok && c.Public.Path == "", "PUBLIC_URL", Redact(c.PublicURL), "an http:// or https:// address without a path, such as https://bot.example")
-	}
-	c.TelegramAPI, ok = HTTPURL(c.TelegramAPIURL)
-	p.unless(ok, "TELEGRAM_API_URL", Redact(c.TelegramAPIURL), "an http:// or https:// address")
-	if c.PostgresMirrorURL != "" {
-		_, ok = HTTPURL(c.PostgresMirrorURL)
-		p.unless(ok, "POSTGRES_MIRROR_URL", Redact(c.PostgresMirrorURL), "an http:// or https:// address")
-	}
-	for variable, raw := range map[string]string{"TERMS_URL": c.TermsURL, "PRIVACY_URL": c.PrivacyURL, "BUY_URL": c.BuyURL} {
-		_, ok = HTTPURL(raw)
-		p.unless(ok || raw == "", variable, Redact(raw), "an http:// or https:// address")
-	}
-	p.unless(IsOneWord(c.DefaultTool), "DEFAULT_TOOL", c.DefaultTool, OneWord)
-	p.unless(len(c.BuyText) <= MaxBuyText, "BUY_TEXT", c.BuyText[:min(len(c.BuyText), 60)], fmt.Sprintf("at most %d bytes", MaxBuyText))
-	p.unless(len(c.SellerText) <= MaxBuyText, "SELLER_TEXT", c.SellerText[:min(len(c.SellerText), 60)], fmt.Sprintf("at most %d bytes", MaxBuyText))
-	p.unless(!strings.ContainsAny(c.Support, "\r\n"), "SUPPORT", c.Support, "one line: an address or a name")
-	for _, host := range List(c.OutboundAllow) {
-		p.unless(!strings.ContainsAny(host, " \t") && !strings.Contains(host, "://"), "OUTBOUND_ALLOW", host, "hosts, host:port or CIDRs, separated by commas")
-		c.Allow = append(c.Allow, host)
-	}
 }
 
 // checkResultChecks reads by what results are looked at.

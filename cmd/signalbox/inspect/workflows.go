@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/signalbox/signalbox/comfy/graph"
@@ -170,11 +170,7 @@ func Convert(ctx context.Context, w io.Writer, file string, info *objectinfo.Inf
 // commandClashes reports tools of several files that claim one command or one id: the file that comes first
 // by name keeps it. The result has one finding list for each file with a clash.
 func commandClashes(tools map[string]registry.Tool) map[string][]graph.Finding {
-	files := make([]string, 0, len(tools))
-	for name := range tools {
-		files = append(files, name)
-	}
-	sort.Strings(files)
+	files := slices.Sorted(maps.Keys(tools))
 	owner := map[string]string{}
 	out := map[string][]graph.Finding{}
 	for _, file := range files {

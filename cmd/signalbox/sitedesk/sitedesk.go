@@ -87,7 +87,7 @@ func (d Desk) Use(ctx context.Context, slug, accountID, tool string, inputs map[
 	return raw, nil
 }
 
-// byAdmin refuses whoever does not run the group.
+// byAdmin refuses everybody but the admins of the group.
 func byAdmin(ctx context.Context, v turn.SiteVisit) error {
 	if v.Group == (users.Place{}) || !v.Runs(ctx) {
 		return registry.Say(registry.CodeUnauthorized, said.SiteAdmins)

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -366,13 +367,8 @@ func isOther(v any) bool {
 }
 
 func sorted(m map[string]any) *Dict {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
 	d := &Dict{}
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		d.Set(k, m[k])
 	}
 	return d

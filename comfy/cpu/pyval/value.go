@@ -5,9 +5,10 @@
 package pyval
 
 import (
+	"maps"
 	"math"
 	"math/big"
-	"sort"
+	"slices"
 )
 
 // Dict is a JSON object that keeps the order of its keys. The zero value is empty and ready.
@@ -88,13 +89,8 @@ func Normalize(v any) any {
 		}
 		return out
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
 		d := &Dict{}
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			d.Set(k, Normalize(v[k]))
 		}
 		return d

@@ -3,6 +3,7 @@ package chattest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -93,12 +94,7 @@ func (f *Fake) option(t testing.TB, update *chat.Incoming, field registry.InputF
 }
 
 func sortedKeys(m map[string]any) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m))
 }
 
 // Complete types into an option.

@@ -17,7 +17,7 @@ type Platform struct {
 func newPlatform(a chat.Adapter) *Platform { return &Platform{Adapter: a, Caps: a.Capabilities()} }
 
 // In is the platform as one of its chats is: some take larger files than others. Where there is one message, nothing can be
-// done from under a result: what came of it would take its place.
+// done from under a result: the new one would take its place.
 func (s *Platform) In(c chat.Chat) *Platform {
 	here := *s
 	if c.Inline != nil {

@@ -217,7 +217,7 @@ func PressConfirmDelete(ctx context.Context, t *turn.Turn, k store.Keyboard) err
 	})
 }
 
-// deletion calls the tool that deletes the thing shown, and says what came of it.
+// deletion calls the tool that deletes the thing shown, and shows its answer.
 func deletion(ctx context.Context, t *turn.Turn, k store.Keyboard, confirmed bool) (chat.Message, error) {
 	kind, m := kindOf(k.State.Site.Kind), chat.Message{To: t.In.Chat.Place}
 	inputs := map[string]any{kind.several: []any{k.State.Site.Item}}

@@ -17,7 +17,7 @@ type Target struct {
 	Person   string          `json:"person"` // external id of who asked
 	// Notes are what was to be said at the start and holds for the result, too: that message takes the place of the first.
 	Notes []string `json:"notes,omitempty"`
-	// Asked is the update with which somebody asked a model, where that is why there is the run. The model tells what came of it:
+	// Asked is the update with which somebody asked a model, where that is why there is the run. The model tells of the result:
 	// only files are shown, and what the person has confirmed.
 	Asked string `json:"asked,omitempty"`
 	// Replaces is the message whose picture the result's takes the place of, where it was asked for from under one.
