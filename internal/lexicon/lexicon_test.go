@@ -17,6 +17,17 @@ func said(l *lexicon.Lexicon, text string) []string {
 	return ids
 }
 
+// What anybody may send as a search costs about as much as it is long.
+func TestReadOfALongWord(t *testing.T) {
+	l := lexicon.Standard()
+	costs := func(letters int) float64 {
+		return testing.AllocsPerRun(1, func() { l.Read(strings.Repeat("x", letters), "") })
+	}
+	if short, long := costs(50), costs(5000); long > short {
+		t.Errorf("a word of 5000 letters takes %v allocations, one of 50 takes %v", long, short)
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	l := lexicon.Standard()

@@ -194,9 +194,9 @@ func (l *Lexicon) meansSomething(keys map[key]float64) bool {
 // parts cuts a long word that is not known into two that are, as German needs: Hintergrundmusik is Hintergrund and
 // Musik. Any other word is its only part.
 func (l *Lexicon) parts(t token) []token {
-	const shortest = 4
+	const shortest, longest = 4, 64 // each way to cut a word is looked up: in one of thousands of letters that takes seconds
 	runes := []rune(t.text)
-	if len(runes) < 2*shortest || t.script == han || l.isWord(t.text, t.script) {
+	if len(runes) < 2*shortest || len(runes) > longest || t.script == han || l.isWord(t.text, t.script) {
 		return []token{t}
 	}
 	for cut := len(runes) - shortest; cut >= shortest; cut-- {
