@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/clocktest"
 	"github.com/signalbox/signalbox/platforms/chat"
+	"github.com/signalbox/signalbox/platforms/chat/chattest"
 	"github.com/signalbox/signalbox/platforms/discord/discordtest"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -437,4 +438,20 @@ func TestTokenLife(t *testing.T) {
 			t.Errorf("%v", list)
 		}
 	})
+}
+
+func TestWhereItMayNotWrite(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	w := chattest.NewWorld(t, h, chattest.Tools()...)
+	w.Privately = func(context.Context, string, string) error { return errors.New("nobody is told elsewhere") }
+	w.Restart()
+	anna := chattest.Person{ID: "1001", Name: "Anna", Language: "en"}
+	private, room := h.Private(anna), h.Group("Makers")
+	h.rooms[room.ID].DenyBot(discordtest.SendMessages)
+	h.Post(t, chattest.Post{From: anna, In: room, Text: "/poem autumn"}) // names the bot: there is no interaction to be answered
+	w.AwaitText(private, "may not write")
+	if n := w.CountRuns(); n != 0 {
+		t.Errorf("%d runs were begun where nobody sees them", n)
+	}
 }

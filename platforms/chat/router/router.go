@@ -378,6 +378,10 @@ func (r *Router) tellPrivately(ctx context.Context, t *turn.Turn) {
 	}
 	if t.In.Press != nil {
 		_ = t.Answer(ctx, text, true) // harmless where the press was answered before
+	} else if t.Out.Caps.Ephemeral { // the platform has a way to this person
+		if _, err := t.Out.Post(ctx, chat.Message{To: t.In.Chat.Place, Text: chat.Plain(text), OnlyFor: t.In.From.ExternalID}); err == nil {
+			return
+		}
 	}
 	if err := r.cfg.Privately(ctx, t.Account.ID, text); err != nil {
 		r.services.Log.WarnContext(ctx, "nobody was told that the bot may not write", "error", err)

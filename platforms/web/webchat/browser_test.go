@@ -74,12 +74,13 @@ func TestConversationInABrowser(t *testing.T) {
 			browsertest.Becomes(t, ctx, `document.getElementById("log").innerText.includes("33") && !document.querySelector("dialog[open]")`)
 			shot("settings")
 
-			file := filepath.Join(t.TempDir(), "photo.png")
+			file := filepath.Join(t.TempDir(), strings.Repeat("holiday_in_", 6)+"photo.png")
 			if err := os.WriteFile(file, picture, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			browsertest.Do(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{file}), chromedp.SetValue(chromedp.CSS("#say"), "/enlarge"))
 			browsertest.Becomes(t, ctx, `document.getElementById("picked").innerText.includes("photo.png")`)
+			shot("file")
 			browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#send")))
 			browsertest.Becomes(t, ctx, `document.querySelectorAll("#log .mine").length === 2`)
 			if got := w.Call(1); got.Tool.ToolID != "enlarge" {
