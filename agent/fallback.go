@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -33,7 +34,7 @@ func NewReliable(p Patience, models ...Model) *Reliable {
 	p.Wait = cmp.Or(p.Wait, 500*time.Millisecond)
 	p.Longest = cmp.Or(p.Longest, 20*time.Second)
 	if p.Sleep == nil {
-		p.Sleep = sleep
+		p.Sleep = clock.Sleep
 	}
 	return &Reliable{models, p}
 }
@@ -85,15 +86,4 @@ func (r *Reliable) patiently(ctx context.Context, m Model, c Conversation) (Turn
 func isRefusal(err error) bool {
 	var failure *registry.Error
 	return errors.As(err, &failure) && failure.Code == registry.CodeRefused
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/loader"
 	"github.com/signalbox/signalbox/comfy/needs"
 	"github.com/signalbox/signalbox/comfy/placement"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -576,7 +577,7 @@ func stop(ctx context.Context, e *Engine, promptID string) error {
 				return err
 			}
 		}
-		if pause(ctx, stopLook) != nil {
+		if clock.Sleep(ctx, stopLook) != nil {
 			return errAtWork
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/objectinfo"
 	"github.com/signalbox/signalbox/comfy/runpod"
 	"github.com/signalbox/signalbox/comfy/workflow"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -365,7 +366,7 @@ func (p *Provider) watchJob(ctx context.Context, e *Engine, t registry.Ticket, r
 		if progress.State.Terminal() {
 			return nil
 		}
-		if err := pause(ctx, p.cfg.ReconcileEvery); err != nil {
+		if err := clock.Sleep(ctx, p.cfg.ReconcileEvery); err != nil {
 			return err
 		}
 	}

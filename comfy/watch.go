@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/tracking"
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -145,7 +146,7 @@ func (w *watcher) listen(ctx context.Context) {
 			}
 		}
 		w.engine.mu.Unlock()
-		if gaveUp || pause(ctx, redialPause<<failures) != nil {
+		if gaveUp || clock.Sleep(ctx, redialPause<<failures) != nil {
 			return
 		}
 	}
@@ -369,15 +370,4 @@ func (p *Provider) over(ctx context.Context, e *Engine, t registry.Ticket, pl pl
 		return registry.Progress{}, false
 	}
 	return p.finish(ctx, e, t, entry, pl), true
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -1,7 +1,10 @@
 // Package clock is the time that pauses, deadlines and rates run on.
 package clock
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Clock is a time that something runs on.
 type Clock interface {
@@ -18,3 +21,15 @@ func (System) Now() time.Time { return time.Now() }
 
 // After sends once when d has passed.
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Sleep waits for d by the computer's clock, or ends early with the error of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,14 +1,32 @@
 package door
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 
+	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/users"
 )
 
 // Handler answers anyone who was let in. It returns errors instead of writing them. Where nobody may come, too, the account
 // may be the zero one.
 type Handler func(w http.ResponseWriter, r *http.Request, a users.Account) error
+
+// Answering makes of h what a mux takes, for an API that is mounted where its callers were let in already: caller is who sent the request
+// of a context. An error of h is told, unless nobody listens any more.
+func Answering(caller func(context.Context) (users.Account, bool), log *slog.Logger, h Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		account, ok := caller(r.Context())
+		var err error = ErrSignedOut
+		if ok {
+			err = h(w, r, account)
+		}
+		if err != nil && r.Context().Err() == nil {
+			problem.Fail(w, r, log, err)
+		}
+	}
+}
 
 // Form is how an address lets callers in and answers errors.
 type Form int

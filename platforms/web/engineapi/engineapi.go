@@ -46,11 +46,7 @@ func Handler(cfg Config) http.Handler {
 	s := server{cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/engines", s.list)
-	mux.HandleFunc("PUT /api/engines/{engine}", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.order(w, r); err != nil {
-			problem.Fail(w, r, s.Logger, err)
-		}
-	})
+	mux.HandleFunc("PUT /api/engines/{engine}", door.Answering(cfg.Caller, cfg.Logger, s.order))
 	return mux
 }
 
@@ -58,7 +54,7 @@ func (s server) list(w http.ResponseWriter, _ *http.Request) {
 	door.WriteJSON(w, http.StatusOK, map[string]any{"engines": s.List()})
 }
 
-func (s server) order(w http.ResponseWriter, r *http.Request) error {
+func (s server) order(w http.ResponseWriter, r *http.Request, by users.Account) error {
 	name := r.PathValue("engine")
 	if !slices.Contains(s.Names(), name) {
 		return &problem.Problem{Status: http.StatusNotFound, Code: problem.ErrNothingThere.Code, Detail: fmt.Sprintf("There is no engine %.80q. GET /api/engines lists them.", name)}
@@ -78,7 +74,6 @@ func (s server) order(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Order(r.Context(), name, wanted.order); err != nil {
 		return err
 	}
-	by, _ := s.Caller(r.Context())
 	says := fmt.Sprintf("Engine %s takes runs again.", name)
 	if wanted.order != "" {
 		says = fmt.Sprintf("Engine %s is %s.", name, wanted.order)

@@ -81,59 +81,50 @@ func Handler(cfg Config) http.Handler {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/knowledge/sources", s.list)
-	mux.HandleFunc("POST /api/knowledge/sources", s.add)
-	mux.HandleFunc("DELETE /api/knowledge/sources/{name}", s.remove)
+	answer := func(h door.Handler) http.HandlerFunc { return door.Answering(cfg.Caller, cfg.Logger, h) }
+	mux.HandleFunc("GET /api/knowledge/sources", answer(s.list))
+	mux.HandleFunc("POST /api/knowledge/sources", answer(s.add))
+	mux.HandleFunc("DELETE /api/knowledge/sources/{name}", answer(s.remove))
 	return mux
 }
 
-func (s server) list(w http.ResponseWriter, r *http.Request) {
-	account, _ := s.Caller(r.Context())
+func (s server) list(w http.ResponseWriter, r *http.Request, account users.Account) error {
 	list, err := s.List(r.Context(), account.ID)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	door.WriteJSON(w, http.StatusOK, map[string]any{"sources": list})
+	return nil
 }
 
-func (s server) add(w http.ResponseWriter, r *http.Request) {
+func (s server) add(w http.ResponseWriter, r *http.Request, account users.Account) error {
 	var wanted Wanted
 	if err := door.ReadLike(w, r, &wanted, `{"name":"handbook","url":"https://docs.example"}`); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	account, _ := s.Caller(r.Context())
 	wanted.House = wanted.Access.Level != ""
 	if wanted.House && !account.Operator {
-		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "Only operators add sources for others; leave access out, and the source is your own."})
-		return
+		return &problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "Only operators add sources for others; leave access out, and the source is your own."}
 	}
 	source, err := s.Add(r.Context(), account.ID, wanted)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	s.Logger.InfoContext(r.Context(), "a source of knowledge was added", "source", source.Name, "house", wanted.House, "by", account.ID)
 	door.WriteJSON(w, http.StatusAccepted, source)
+	return nil
 }
 
 // remove takes ?house=true for a source of the house.
-func (s server) remove(w http.ResponseWriter, r *http.Request) {
-	account, _ := s.Caller(r.Context())
+func (s server) remove(w http.ResponseWriter, r *http.Request, account users.Account) error {
 	house := r.URL.Query().Get("house") == "true"
 	if house && !account.Operator {
-		problem.Write(w, problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "Only operators remove sources of the house."})
-		return
+		return &problem.Problem{Status: http.StatusForbidden, Code: string(registry.CodeUnauthorized), Detail: "Only operators remove sources of the house."}
 	}
 	if err := s.Remove(r.Context(), account.ID, r.PathValue("name"), house); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	s.Logger.InfoContext(r.Context(), "a source of knowledge was removed", "source", r.PathValue("name"), "house", house, "by", account.ID)
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	problem.Fail(w, r, s.Logger, err)
+	return nil
 }

@@ -26,7 +26,7 @@ func Handler(cfg Config) http.Handler {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
-	for pattern, handler := range map[string]handler{
+	for pattern, handler := range map[string]door.Handler{
 		"POST /api/missions": s.plan, "GET /api/missions": s.list, "GET /api/missions/{id}": s.show, "GET /api/missions/{id}/events": s.events,
 		"POST /api/chains": s.makeChain, "GET /api/chains": s.listChains, "GET /api/chains/{id}": s.showChain, "PUT /api/chains/{id}": s.changeChain, "DELETE /api/chains/{id}": s.deleteChain,
 		"POST /api/missions/{id}/confirm": s.confirm, "POST /api/missions/{id}/cancel": s.cancel,

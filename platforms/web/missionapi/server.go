@@ -42,21 +42,13 @@ type Config struct {
 
 type server struct{ Config }
 
-type handler func(w http.ResponseWriter, r *http.Request, a users.Account) error
-
-// answer finds the caller, and says what went wrong.
-func (s server) answer(h handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		account, ok := s.Caller(r.Context())
-		var err error = door.ErrSignedOut
-		if ok {
-			err = h(w, r, account)
-		}
+// answer is h, with the error for missions and chains that are not there.
+func (s server) answer(h door.Handler) http.HandlerFunc {
+	return door.Answering(s.Caller, s.Logger, func(w http.ResponseWriter, r *http.Request, a users.Account) error {
+		err := h(w, r, a)
 		if errors.Is(err, missions.ErrNotFound) {
-			err = problem.ErrNothingThere
+			return problem.ErrNothingThere
 		}
-		if err != nil && r.Context().Err() == nil {
-			problem.Fail(w, r, s.Logger, err)
-		}
-	}
+		return err
+	})
 }

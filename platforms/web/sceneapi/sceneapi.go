@@ -57,10 +57,11 @@ func Handler(cfg Config) http.Handler {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/scenes", s.answer(s.list))
-	mux.HandleFunc("GET /api/scenes/{file}", s.answer(s.file))
-	mux.HandleFunc("GET /api/scenes/{id}/events", s.answer(s.events))
-	mux.HandleFunc("POST /api/scenes/{id}/operations", s.answer(s.edit))
+	answer := func(h door.Handler) http.HandlerFunc { return door.Answering(cfg.Caller, cfg.Logger, h) }
+	mux.HandleFunc("GET /api/scenes", answer(s.list))
+	mux.HandleFunc("GET /api/scenes/{file}", answer(s.file))
+	mux.HandleFunc("GET /api/scenes/{id}/events", answer(s.events))
+	mux.HandleFunc("POST /api/scenes/{id}/operations", answer(s.edit))
 	return mux
 }
 
@@ -69,24 +70,6 @@ func Streams(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/even
 
 // AtOnce is how many drawings of one account are made into pictures at the same time.
 const AtOnce = 4
-
-// answer finds the caller, and says what went wrong.
-func (s server) answer(h func(http.ResponseWriter, *http.Request, users.Account) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		account, ok := s.Caller(r.Context())
-		var err error = door.ErrSignedOut
-		if ok {
-			err = h(w, r, account)
-		}
-		if err != nil && r.Context().Err() == nil {
-			s.fail(w, r, err)
-		}
-	}
-}
-
-func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	problem.Fail(w, r, s.Logger, err)
-}
 
 func (s server) list(w http.ResponseWriter, r *http.Request, a users.Account) error {
 	list, err := s.List(r.Context(), a)

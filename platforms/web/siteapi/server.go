@@ -203,7 +203,3 @@ func query(in request, flags, texts []string) map[string]any {
 	}
 	return inputs
 }
-
-func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	problem.Fail(w, r, s.Logger, err)
-}

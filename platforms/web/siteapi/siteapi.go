@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/signalbox/signalbox/platforms/web/door"
+	"github.com/signalbox/signalbox/users"
 )
 
 // Handler serves the addresses. Who may come is decided where it is mounted.
@@ -17,13 +18,14 @@ func Handler(cfg Config) http.Handler {
 	s := server{cfg}
 	mux := http.NewServeMux()
 	for _, a := range addresses {
-		mux.HandleFunc(a.pattern(), func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, a) })
+		mux.HandleFunc(a.pattern(), door.Answering(cfg.Caller, cfg.Logger, func(w http.ResponseWriter, r *http.Request, caller users.Account) error {
+			return s.serve(w, r, caller, a)
+		}))
 	}
 	return mux
 }
 
-func (s server) serve(w http.ResponseWriter, r *http.Request, a address) {
-	caller, _ := s.Caller(r.Context())
+func (s server) serve(w http.ResponseWriter, r *http.Request, caller users.Account, a address) error {
 	in := request{Request: r, account: caller.ID, site: s.Site(cmp.Or(r.URL.Query().Get(siteParameter), house), caller.Operator)}
 	var answer any
 	err := s.read(w, &in)
@@ -34,8 +36,7 @@ func (s server) serve(w http.ResponseWriter, r *http.Request, a address) {
 		err = errNothing
 	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	code := http.StatusOK
 	if a.shape == creates {
@@ -45,4 +46,5 @@ func (s server) serve(w http.ResponseWriter, r *http.Request, a address) {
 		code, answer = own.code, own.body
 	}
 	door.WriteJSON(w, code, answer)
+	return nil
 }

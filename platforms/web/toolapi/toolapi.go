@@ -52,9 +52,10 @@ func Handler(cfg Config) http.Handler {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := server{cfg}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /tools", s.list)
-	mux.HandleFunc("POST /tools/register", s.register)
-	mux.HandleFunc("DELETE /tools/{name}", s.remove)
+	answer := func(h door.Handler) http.HandlerFunc { return door.Answering(cfg.Caller, cfg.Logger, h) }
+	mux.HandleFunc("GET /tools", answer(s.list))
+	mux.HandleFunc("POST /tools/register", answer(s.register))
+	mux.HandleFunc("DELETE /tools/{name}", answer(s.remove))
 	return mux
 }
 
@@ -64,18 +65,17 @@ type Listed struct {
 	Source   string `json:"source"` // file or api for remote tools, the service of all others
 }
 
-func (s server) list(w http.ResponseWriter, r *http.Request) {
-	a, _ := s.Caller(r.Context())
+func (s server) list(w http.ResponseWriter, r *http.Request, by users.Account) error {
 	list := []Listed{}
-	for _, tool := range s.Registry.Snapshot().Offered(request.Audience(a)) {
+	for _, tool := range s.Registry.Snapshot().Offered(request.Audience(by)) {
 		one, err := s.listed(tool)
 		if err != nil {
-			s.fail(w, r, fmt.Errorf("describe %s: %w", tool.ToolID, err))
-			return
+			return fmt.Errorf("describe %s: %w", tool.ToolID, err)
 		}
 		list = append(list, one)
 	}
 	door.WriteJSON(w, http.StatusOK, map[string]any{"tools": list})
+	return nil
 }
 
 func (s server) listed(tool *registry.Tool) (Listed, error) {
@@ -102,24 +102,20 @@ func (s server) listed(tool *registry.Tool) (Listed, error) {
 	}}, nil
 }
 
-func (s server) register(w http.ResponseWriter, r *http.Request) {
+func (s server) register(w http.ResponseWriter, r *http.Request, by users.Account) error {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		problem.Write(w, problem.Problem{Status: http.StatusRequestEntityTooLarge, Code: string(registry.CodeInvalidInput), Detail: fmt.Sprintf("The registration can't be read, or has more than %d bytes.", maxBody)})
-		return
+		return &problem.Problem{Status: http.StatusRequestEntityTooLarge, Code: string(registry.CodeInvalidInput), Detail: fmt.Sprintf("The registration can't be read, or has more than %d bytes.", maxBody)}
 	}
 	if err := s.unclaimed(raw); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	by, _ := s.Caller(r.Context())
 	done, err := s.Register(r.Context(), raw, by.ID)
 	if err == nil {
 		err = s.serve(r.Context(), done)
 	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	s.Logger.InfoContext(r.Context(), "a remote tool was registered", "tool", done.Name, "enabled", done.Enabled, "replaced", done.Replaced, "by", by.ID)
 	status := http.StatusCreated
@@ -138,6 +134,7 @@ func (s server) register(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	door.WriteJSON(w, status, body)
+	return nil
 }
 
 // unclaimed refuses the name of a tool of another service.
@@ -173,25 +170,20 @@ func (s server) serve(ctx context.Context, done Registration) error {
 	return conflict("The tool can't be served: %v", trouble)
 }
 
-func (s server) remove(w http.ResponseWriter, r *http.Request) {
+func (s server) remove(w http.ResponseWriter, r *http.Request, by users.Account) error {
 	name := r.PathValue("name")
 	if err := s.Remove(r.Context(), name); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	if _, err := s.Registry.Reload(r.Context(), s.Loader); err != nil {
 		s.Logger.WarnContext(r.Context(), "some remote tools could not be loaded", "error", err)
 	}
-	by, _ := s.Caller(r.Context())
 	s.Logger.InfoContext(r.Context(), "a remote tool was removed", "tool", name, "by", by.ID)
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // conflict is a name or command that belongs to another tool.
 func conflict(format string, args ...any) error {
 	return &problem.Problem{Status: http.StatusConflict, Code: string(registry.CodeInvalidInput), Detail: fmt.Sprintf(format, args...)}
-}
-
-func (s server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	problem.Fail(w, r, s.Logger, err)
 }

@@ -81,6 +81,12 @@ func TestConversationInABrowser(t *testing.T) {
 			browsertest.Do(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{file}), chromedp.SetValue(chromedp.CSS("#say"), "/enlarge"))
 			browsertest.Becomes(t, ctx, `document.getElementById("picked").innerText.includes("photo.png")`)
 			shot("file")
+			browsertest.Do(t, ctx, chromedp.EmulateViewport(320, 460), chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{file, file, file}),
+				chromedp.SetValue(chromedp.CSS("#say"), "/"), chromedp.SendKeys(chromedp.CSS("#say"), "p"), chromedp.WaitVisible(chromedp.CSS("#offers [role=option]")))
+			browsertest.Becomes(t, ctx, browsertest.Fits) // what one types stays in sight, whatever is offered and added above it
+			browsertest.Becomes(t, ctx, `(() => { scrollTo(0, 0); const r = document.getElementById("say").getBoundingClientRect();
+				return r.top >= 0 && document.elementFromPoint(r.x + 30, r.bottom - 10)?.id === "say"; })()`)
+			browsertest.Do(t, ctx, chromedp.EmulateViewport(size.width, size.height), chromedp.SetUploadFiles(chromedp.CSS("#files"), []string{file}), chromedp.SetValue(chromedp.CSS("#say"), "/enlarge"))
 			browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#send")))
 			browsertest.Becomes(t, ctx, `document.querySelectorAll("#log .mine").length === 2`)
 			if got := w.Call(1); got.Tool.ToolID != "enlarge" {
