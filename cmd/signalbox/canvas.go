@@ -13,7 +13,6 @@ import (
 	"github.com/signalbox/signalbox/providers/canvas/typeset"
 	"github.com/signalbox/signalbox/providers/imagegen"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/users"
 )
 
 // newCanvas makes the drawing tools. Their pictures from words are those of the image services, where one is connected.
@@ -46,10 +45,7 @@ func (a *app) newCanvas(pictures *imagegen.Provider) (*canvas.Provider, error) {
 			ref, _, err := a.runs.PutMedia(ctx, accountID, content, name)
 			return ref, err
 		},
-		Sees: func(ctx context.Context, accountID, budget string) (string, error) {
-			account, _, err := a.withKey(ctx, users.Account{ID: accountID}, budget)
-			return account.Runs, err
-		},
+		Sees:  drawings.Sees(a.users),
 		Owned: a.owned,
 		User: func(ctx context.Context, accountID string) (canvas.Person, error) {
 			account, err := a.users.ByID(ctx, accountID)

@@ -59,6 +59,20 @@ func API(scenes *canvas.Provider, log *slog.Logger) http.Handler {
 // whose are the drawings that are there for an account as its key opens it.
 func whose(a users.Account) canvas.Whose { return canvas.Whose{Account: a.ID, Maker: a.Runs} }
 
+// Sees tells whose drawings are there for a run with a key. What a key has begun goes on when that ends: as if it saw only what was made by it.
+func Sees(people *users.Store) func(ctx context.Context, accountID, budget string) (maker string, err error) {
+	return func(ctx context.Context, accountID, budget string) (string, error) {
+		if !users.IsKeyBudget(budget) {
+			return "", nil
+		}
+		key, err := people.KeyOfBudget(ctx, accountID, budget)
+		if errors.Is(err, users.ErrNotFound) {
+			return budget, nil
+		}
+		return key.Narrow(users.Account{}).Runs, err
+	}
+}
+
 // Pages gives the pages an account's drawings.
 func Pages(drawn *canvas.Provider) scenes.Drawings { return pages{drawn} }
 
