@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -42,7 +41,6 @@ type Sale struct {
 	Source    Source
 	Amount    NanoUSD
 	Key, Note string
-	Since     time.Time // when it was paid: see Return
 }
 
 // Purchase gives bought credit to the user's wallet. What the user owes is paid from it first.
@@ -53,46 +51,15 @@ func (l *Ledger) Purchase(ctx context.Context, tx pgx.Tx, s Sale) error {
 	return err
 }
 
-// Return takes credit back whose payment was refunded: what is in the wallet, and what the user has given to groups since it was paid, which may come
-// back to them and is owed, as after a dispute. What was spent is the operator's loss, which is what absorbed tells.
+// Return takes credit back whose payment was refunded, at most what is in the wallet: what was spent is the operator's loss, which
+// is what absorbed tells.
 func (l *Ledger) Return(ctx context.Context, tx pgx.Tx, s Sale) (absorbed NanoUSD, err error) {
-	if err := openDebt(ctx, tx, s.AccountID); err != nil {
-		return 0, err
-	}
-	var wrong error
-	posted, err := s.post(ctx, tx, kindReturn, func(user *purse, source int64) []leg {
-		var given NanoUSD
-		wrong = tx.QueryRow(ctx, givenAway, s.AccountID, s.Since).Scan(&given)
+	_, err = s.post(ctx, tx, kindReturn, func(user *purse, source int64) []leg {
 		taken := min(s.Amount, user.available)
-		owed := min(s.Amount-taken, given)
-		absorbed = s.Amount - taken - owed
-		return []leg{{user.wallet, -taken}, {user.debt, -owed}, {systemAbsorbed, -absorbed}, {source, s.Amount}}
+		absorbed = s.Amount - taken
+		return []leg{{user.wallet, -taken}, {systemAbsorbed, -absorbed}, {source, s.Amount}}
 	})
-	if err = errors.Join(wrong, err); err != nil || !posted {
-		return absorbed, err
-	}
-	return absorbed, payDebt(ctx, tx, s.AccountID)
-}
-
-// givenAway is what an account, with those that became part of it, has given to groups since a time and neither has back nor owes for a refund.
-const givenAway = `
-	SELECT greatest(0, coalesce(sum(CASE t.kind WHEN '` + kindGiftOut + `' THEN t.amount WHEN '` + kindGiftIn + `' THEN -t.amount ELSE
-		(SELECT coalesce(sum(l.amount), 0) FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account WHERE a.kind = 'debt') END), 0))::bigint
-	FROM ledger_transfers t JOIN ledger_group($1) g ON t.owner = g WHERE t.kind IN ('` + kindGiftOut + `', '` + kindGiftIn + `', '` + kindReturn + `') AND t.created_at >= $2`
-
-func openDebt(ctx context.Context, tx pgx.Tx, accountID string) error {
-	_, err := tx.Exec(ctx, `INSERT INTO ledger_accounts (owner, kind) VALUES ($1, 'debt') ON CONFLICT (owner, kind) DO NOTHING`, accountID)
-	if err != nil {
-		return fmt.Errorf("open the debt of %s: %w", accountID, err)
-	}
-	return nil
-}
-
-func payDebt(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `SELECT ledger_pay_debt($1)`, accountID); err != nil {
-		return fmt.Errorf("pay the debt of %s: %w", accountID, err)
-	}
-	return nil
+	return absorbed, err
 }
 
 // UndoReturn gives back what a refund took that came to nothing; of it, absorbed had been the operator's loss.
@@ -109,8 +76,9 @@ func (l *Ledger) UndoReturn(ctx context.Context, tx pgx.Tx, s Sale, absorbed Nan
 // Dispute takes credit back whose payment is disputed. What the wallet does not cover the user owes from then on, and Hold refuses
 // until that is paid or UndoDispute gives it back.
 func (l *Ledger) Dispute(ctx context.Context, tx pgx.Tx, s Sale) error {
-	if err := openDebt(ctx, tx, s.AccountID); err != nil {
-		return err
+	_, err := tx.Exec(ctx, `INSERT INTO ledger_accounts (owner, kind) VALUES ($1, 'debt') ON CONFLICT (owner, kind) DO NOTHING`, s.AccountID)
+	if err != nil {
+		return fmt.Errorf("open the debt of %s: %w", s.AccountID, err)
 	}
 	posted, err := s.post(ctx, tx, kindDispute, func(user *purse, source int64) []leg {
 		return []leg{{user.debt, -s.Amount}, {source, s.Amount}}
@@ -118,7 +86,10 @@ func (l *Ledger) Dispute(ctx context.Context, tx pgx.Tx, s Sale) error {
 	if err != nil || !posted {
 		return err
 	}
-	return payDebt(ctx, tx, s.AccountID)
+	if _, err := tx.Exec(ctx, `SELECT ledger_pay_debt($1)`, s.AccountID); err != nil {
+		return fmt.Errorf("pay the debt of %s: %w", s.AccountID, err)
+	}
+	return nil
 }
 
 // UndoDispute gives back what a dispute took that was won.

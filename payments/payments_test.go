@@ -128,37 +128,6 @@ func TestPayments(t *testing.T) {
 		}
 		b.Wants(t, user, 0, 0)
 	})
-	t.Run("refunded after it was given to a group: the giver owes that, and what comes back pays it", func(t *testing.T) {
-		gives := func(from, to string, amount billing.NanoUSD) {
-			t.Helper()
-			err := pgx.BeginFunc(ctx, b.Pool, func(tx pgx.Tx) error {
-				return b.Ledger.Give(ctx, tx, billing.Gift{From: from, To: to, Amount: amount, Key: uuid.NewString()})
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		user, group := b.User(t), b.User(t)
-		first := b.Ordered(t, user, billing.Discord, "small", "USD")
-		b.Pays(t, first)
-		gives(user, group, 3*d)
-		b.Spend(t, user, d)
-		p := b.Changes(t, change(first, payments.Refund, 0, payments.Done))
-		if p.Returned != 4*d || p.Absorbed != d {
-			t.Errorf("%+v", p)
-		}
-		b.Wants(t, user, 0, 3*d)
-		gives(group, user, 2*d) // the wallet was closed
-		b.Wants(t, user, 0, d)
-		second := b.Ordered(t, user, billing.Discord, "small", "USD")
-		b.Pays(t, second)
-		b.Wants(t, user, 4*d, 0)
-		b.Spend(t, user, 4*d)
-		b.Changes(t, change(second, payments.Refund, 0, payments.Done)) // of which nothing was given away
-		b.Wants(t, user, 0, 0)
-		b.Changes(t, change(first, payments.Refund, 0, payments.Undone))
-		b.Wants(t, user, 4*d, 0)
-	})
 	t.Run("disputed after it was spent: it is owed, and won back", func(t *testing.T) {
 		user := b.User(t)
 		paid := b.Ordered(t, user, billing.Stripe, "small", "USD")

@@ -70,7 +70,7 @@ type booking struct {
 func (b booking) sale(amount billing.NanoUSD) billing.Sale {
 	b.step++
 	return billing.Sale{
-		AccountID: b.AccountID, Source: b.Source, Amount: amount, Key: fmt.Sprintf("%s:%d", b.ID, b.step), Note: b.Payment.Receipt(), Since: b.PaidAt,
+		AccountID: b.AccountID, Source: b.Source, Amount: amount, Key: fmt.Sprintf("%s:%d", b.ID, b.step), Note: b.Payment.Receipt(),
 	}
 }
 
