@@ -143,12 +143,17 @@ func (n *FlatNode) resultTypes() (types []string) {
 	return types
 }
 
+// WrittenTitle is the title as it stands in the file, also one that every node of the class has.
+func (n *FlatNode) WrittenTitle() string {
+	if n.Node != nil {
+		return n.Node.Title
+	}
+	return n.Title
+}
+
 // AuthorTitle is the title the author gave the node, or "".
 func (n *FlatNode) AuthorTitle() string {
-	title := n.Title
-	if n.Node != nil {
-		title = n.Node.Title
-	}
+	title := n.WrittenTitle()
 	if title == "" || title == n.Class || n.Spec != nil && title == n.Spec.DisplayName {
 		return ""
 	}

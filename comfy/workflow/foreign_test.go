@@ -220,3 +220,38 @@ func TestUndeclaredFractions(t *testing.T) {
 		}
 	}
 }
+
+// A text behind a switch is that of the way that the switch is set to, and one that is put into a template counts before the template.
+func TestTextsBehindSwitches(t *testing.T) {
+	t.Parallel()
+	for way, want := range map[string]string{"false": "20.value", "true": "23.value"} {
+		b := painting()
+		b.Link(20, "21", 0, "2", "text", "STRING").Link(21, "20", 0, "21", "on_false", "STRING").Link(22, "22", 0, "21", "on_true", "STRING").Link(23, "23", 0, "22", "replace", "STRING")
+		b.Nodes[1] = ""
+		b.Nodes = append(b.Nodes[:1], b.Nodes[2:]...)
+		b.Node("2", "CLIPTextEncode", `[""]`, "").Node("20", "PrimitiveStringMultiline", `["a red bicycle"]`, "").Node("21", "ComfySwitchNode", `[`+way+`]`, "")
+		b.Node("22", "StringReplace", `["You are a painter. Paint: USER", "USER", ""]`, "").Node("23", "PrimitiveStringMultiline", `["a dog"]`, "")
+		wantTargets(t, define(t, b.String(), graphtest.ObjectInfo(t)), map[string]string{"prompt": want, "negative_prompt": "3.text"})
+	}
+}
+
+// What no link leads to is found by what it is: words to avoid by their node's title, the prompt beside them, and never a number.
+func TestTextsThatNothingLeadsTo(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "3", "pos", "CONDITIONING").Link(2, "2", 0, "3", "neg", "CONDITIONING").Link(3, "3", 0, "4", "images", "IMAGE").Link(4, "5", 0, "3", "guide", "GUIDE")
+	b.Node("5", "Director", `["0"]`, `"inputs": [{"name": "prompt", "type": "STRING", "widget": {"name": "prompt"}}],`)
+	b.Node("1", "CLIPTextEncode", `["a cat"]`, "").Node("2", "CLIPTextEncode", `["ugly"]`, `"title": "CLIP Text Encode (Negative Prompt)",`).Node("3", "Foreign", `[]`, "").Node("4", "SaveImage", `["x"]`, "")
+	wantTargets(t, define(t, b.String(), graphtest.ObjectInfo(t)), map[string]string{"prompt": "1.text", "negative_prompt": "2.text"})
+}
+
+// A sound that moves a picture makes a tool of its own kind.
+func TestSoundsBecomeVideos(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "audio", "AUDIO").Link(2, "2", 0, "3", "video", "VIDEO")
+	b.Node("1", "LoadAudio", `["a.mp3"]`, "").Node("2", "Singer", `[]`, "").Node("3", "SaveVideo", `["x", "auto", "auto"]`, "")
+	if d := define(t, b.String(), graphtest.ObjectInfo(t)); d.Tool.Category != "audio-to-video" {
+		t.Errorf("category %q of %v", d.Tool.Category, summary(d))
+	}
+}

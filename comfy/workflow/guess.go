@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ var promptWords = map[string]bool{
 // otherTexts are text inputs that are fields of their own.
 var otherTexts = map[string]bool{
 	"lyrics": true, "tags": true, "caption": true, "style": true, "system_prompt": true, "instruction": true, "instructions": true, "question": true, "query": true,
-	"script": true, "tts_text": true, "narrator_text": true, "reference_text": true, "srt_content": true, "description": true, "sample_query": true,
+	"script": true, "tts_text": true, "narrator_text": true, "reference_text": true, "target_text": true, "ref_text": true, "gen_text": true, "srt_content": true, "description": true, "sample_query": true,
 }
 
 // machineTexts are text inputs that are no prose: what they hold is for the node, not for a person.
@@ -177,7 +178,7 @@ func (t *tracer) texts(n *graph.FlatNode, negative bool) {
 		case string:
 			t.take(graph.FoundWidget{Node: n, Input: in.Name, Value: v}, isNegative)
 		case graph.Ref:
-			if p, ok := t.textSource(v, 0); ok {
+			if p, ok := t.textSource(v); ok {
 				t.take(p, isNegative)
 			}
 		}
@@ -213,18 +214,31 @@ func (t *tracer) take(p graph.FoundWidget, negative bool) {
 }
 
 // textSource follows a text link to the widget a person would type into. Of a concatenation the linked part
-// counts before the fixed one, and of two fixed ones the longer.
-func (t *tracer) textSource(r graph.Ref, depth int) (graph.FoundWidget, bool) {
+// counts before the fixed one, and of two fixed ones the longer. Of several linked parts one that stands by itself counts before a
+// template that others are put into.
+func (t *tracer) textSource(r graph.Ref) (graph.FoundWidget, bool) {
+	return t.textBehind(r, map[string]bool{})
+}
+
+// maxBehind bounds how many nodes are looked at behind one link.
+const maxBehind = 60
+
+func (t *tracer) textBehind(r graph.Ref, been map[string]bool) (graph.FoundWidget, bool) {
 	n := t.d.f.ByID[r.Node]
-	if n == nil || depth > 30 || n.Spec != nil && r.Slot < len(n.Spec.Outputs) && n.Spec.Outputs[r.Slot] != "STRING" && n.Spec.Outputs[r.Slot] != "*" {
+	if n == nil || been[r.Node] || len(been) > maxBehind || n.Spec != nil && r.Slot < len(n.Spec.Outputs) && !mayBeText(n.Spec.Outputs[r.Slot]) {
 		return graph.FoundWidget{}, false
 	}
-	for _, in := range n.Inputs {
-		if next, ok := in.Value.(graph.Ref); ok && (promptWords[in.Name] || takesText(n, in.Name)) {
-			if p, ok := t.textSource(next, depth+1); ok {
-				return p, true
+	been[r.Node] = true
+	var found []graph.FoundWidget
+	for _, in := range t.alternatives(n) {
+		if next, ok := in.Value.(graph.Ref); ok && (promptWords[in.Name] || takesText(n, in.Name) || chooses(n)) {
+			if p, ok := t.textBehind(next, been); ok {
+				found = append(found, p)
 			}
 		}
+	}
+	if len(found) > 0 {
+		return found[max(0, slices.IndexFunc(found, func(p graph.FoundWidget) bool { return !hasLinks(p.Node) }))], true
 	}
 	best := graph.FoundWidget{}
 	for _, in := range n.Inputs {
@@ -239,6 +253,32 @@ func (t *tracer) textSource(r graph.Ref, depth int) (graph.FoundWidget, bool) {
 	return best, best.Node != nil
 }
 
+// mayBeText tells types of outputs that can be a text: what a switch gives has the type of what is linked to it.
+func mayBeText(kind string) bool {
+	return kind == "STRING" || kind == "*" || strings.HasPrefix(kind, "COMFY_MATCHTYPE")
+}
+
+// chooses tells nodes that hand on one of several things as it is.
+func chooses(n *graph.FlatNode) bool { return strings.Contains(strings.ToLower(n.Class), "switch") }
+
+// alternatives are a node's inputs; of a switch that stands where its author left it, only those that it hands on.
+func (t *tracer) alternatives(n *graph.FlatNode) []graph.Input {
+	_, _, set, ok := t.d.f.Literal(n, "switch")
+	on, isBool := set.(bool)
+	if !chooses(n) || !ok || !isBool {
+		return n.Inputs
+	}
+	chosen := map[bool]string{true: "on_true", false: "on_false"}[on]
+	if i := slices.IndexFunc(n.Inputs, func(in graph.Input) bool { return in.Name == chosen }); i >= 0 {
+		return n.Inputs[i : i+1]
+	}
+	return n.Inputs
+}
+
+func hasLinks(n *graph.FlatNode) bool {
+	return slices.ContainsFunc(n.Inputs, func(in graph.Input) bool { _, linked := in.Value.(graph.Ref); return linked })
+}
+
 func takesText(n *graph.FlatNode, input string) bool {
 	s := n.SpecOf(input)
 	return s != nil && s.Type == "STRING"
@@ -251,9 +291,12 @@ func (h heuristic) guessTexts(positive, negative []graph.FoundWidget, chosen boo
 		return
 	}
 	groups, free := groupTexts(positive), false
-	if len(groups) == 0 && len(negative) == 0 {
-		positive, negative = h.freeTexts()
-		groups, free = groupTexts(positive), true
+	if len(groups) == 0 {
+		texts, avoid := h.freeTexts(negative)
+		if len(negative) == 0 {
+			negative = avoid
+		}
+		groups, free = groupTexts(texts), len(negative) == 0
 	}
 	groups = h.onlyShown(groups)
 	first := true
@@ -378,22 +421,29 @@ func textName(p graph.FoundWidget) string {
 	return "prompt"
 }
 
-// freeTexts finds texts to type, and what to avoid, where no sampler leads to any: speech, language models, paid services.
-func (h heuristic) freeTexts() (positive, negative []graph.FoundWidget) {
+// freeTexts finds texts to type, and what to avoid, where no sampler leads to any: speech, language models, paid services. Those that
+// are known to say what to avoid are left out.
+func (h heuristic) freeTexts(known []graph.FoundWidget) (positive, negative []graph.FoundWidget) {
 	for _, n := range h.d.f.Nodes {
 		if !h.d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
 			continue
 		}
 		for _, in := range n.Inputs {
 			text, ok := in.Value.(string)
+			if _, err := strconv.ParseFloat(text, 64); err == nil { // a number of a node that nobody declared
+				continue
+			}
 			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, graph.DeployPrefix) || strings.Contains(in.Name, "system") {
+				continue
+			}
+			if slices.ContainsFunc(known, func(k graph.FoundWidget) bool { return k.Node == n && k.Input == in.Name }) {
 				continue
 			}
 			s := n.SpecOf(in.Name)
 			known := promptWords[in.Name] && in.Name != "value" && in.Name != "string" && in.Name != "style" || otherTexts[in.Name]
 			if s != nil && s.Type == "STRING" && (s.Multiline || known) || s == nil && known && !looksLikeFile(text) || textPrimitive(n, in.Name) {
 				p := graph.FoundWidget{Node: n, Input: in.Name, Value: text}
-				if strings.Contains(in.Name, "negative") {
+				if strings.Contains(in.Name, "negative") || avoids.MatchString(n.WrittenTitle()) {
 					negative = append(negative, p)
 				} else {
 					positive = append(positive, p)
@@ -403,6 +453,9 @@ func (h heuristic) freeTexts() (positive, negative []graph.FoundWidget) {
 	}
 	return positive, negative
 }
+
+// avoids finds titles of nodes whose text says what to avoid.
+var avoids = regexp.MustCompile(`(?i)negativ|负|負|ネガティブ|부정|негатив`)
 
 func apiNode(n *graph.FlatNode) bool { return n.Spec != nil && n.Spec.APINode }
 

@@ -329,6 +329,8 @@ func (d *definer) category(outputs []binding.Output) string {
 		return "video-to-video"
 	case kinds[graph.KindVideo] && image:
 		return "image-to-video"
+	case kinds[graph.KindVideo] && media[registry.TypeAudio]:
+		return "audio-to-video"
 	case kinds[graph.KindVideo]:
 		return "text-to-video"
 	case kinds[graph.KindAudio] && media[registry.TypeAudio]:
