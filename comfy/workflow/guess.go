@@ -423,7 +423,7 @@ func textName(p graph.FoundWidget) string {
 
 // freeTexts finds texts to type, and what to avoid, where no sampler leads to any: speech, language models, paid services. Those that
 // are known to say what to avoid are left out.
-func (h heuristic) freeTexts(known []graph.FoundWidget) (positive, negative []graph.FoundWidget) {
+func (h heuristic) freeTexts(avoided []graph.FoundWidget) (positive, negative []graph.FoundWidget) {
 	for _, n := range h.d.f.Nodes {
 		if !h.d.reached[n.ID] || graph.IsNote(n.Class) || n.IsResult() && !apiNode(n) {
 			continue
@@ -436,7 +436,7 @@ func (h heuristic) freeTexts(known []graph.FoundWidget) (positive, negative []gr
 			if !ok || machineTexts[in.Name] || strings.HasPrefix(n.Class, graph.DeployPrefix) || strings.Contains(in.Name, "system") {
 				continue
 			}
-			if slices.ContainsFunc(known, func(k graph.FoundWidget) bool { return k.Node == n && k.Input == in.Name }) {
+			if slices.ContainsFunc(avoided, func(k graph.FoundWidget) bool { return k.Node == n && k.Input == in.Name }) {
 				continue
 			}
 			s := n.SpecOf(in.Name)
