@@ -65,9 +65,9 @@ type Listed struct {
 	Source   string `json:"source"` // file or api for remote tools, the service of all others
 }
 
-func (s server) list(w http.ResponseWriter, r *http.Request, by users.Account) error {
+func (s server) list(w http.ResponseWriter, _ *http.Request, reader users.Account) error {
 	list := []Listed{}
-	for _, tool := range s.Registry.Snapshot().Offered(request.Audience(by)) {
+	for _, tool := range s.Registry.Snapshot().Offered(request.Audience(reader)) {
 		one, err := s.listed(tool)
 		if err != nil {
 			return fmt.Errorf("describe %s: %w", tool.ToolID, err)
