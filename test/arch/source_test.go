@@ -362,7 +362,7 @@ func (w *world) methods(tn *types.TypeName, interfaces []*types.Interface) {
 	}
 }
 
-// names tells whether a set has methods of all names of an interface: most do not, which is seen in a thousandth of the time that comparing types takes.
+// names tells whether a set has methods of all names of an interface. Mostly it does not, and comparing types would take longer to tell.
 func names(set *types.MethodSet, i *types.Interface) bool {
 	for m := range i.Methods() {
 		if set.Lookup(m.Pkg(), m.Name()) == nil {
