@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -138,7 +139,7 @@ func (s *Store) guess(ctx context.Context, guesser, code string, then func(pgx.T
 		return then(tx, owner)
 	})
 	if err == nil && wrong {
-		err = errors.Join(ErrNoCode, s.forgetGuesses(ctx, now))
+		err = errors.Join(ErrNoCode, forgetGuesses(ctx, s.pool, now))
 	}
 	if err != nil {
 		return Account{}, fmt.Errorf("link code: %w", err)
@@ -163,9 +164,9 @@ func mayGuess(ctx context.Context, tx pgx.Tx, guesser string, now time.Time) err
 }
 
 // forgetGuesses deletes what no longer matters.
-func (s *Store) forgetGuesses(ctx context.Context, now time.Time) error {
+func forgetGuesses(ctx context.Context, pool *pgxpool.Pool, now time.Time) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM user_link_guesses WHERE since <= $1`, now.Add(-linkPenalty))
 	batch.Queue(`DELETE FROM user_link_codes WHERE expires_at <= $1`, now)
-	return s.pool.SendBatch(ctx, batch).Close()
+	return pool.SendBatch(ctx, batch).Close()
 }

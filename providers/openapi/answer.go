@@ -15,48 +15,75 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/clock"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
 )
 
 const (
-	lookEvery = 3 * time.Second  // between two looks at what a service works on, where it says nothing
-	lookLate  = 30 * time.Second // the longest that its word for it is heeded
-	maxMoves  = 10               // how often an answer may send somewhere else
+	lookEvery = 3 * time.Second        // between two looks at what a service works on, where it says nothing
+	lookSoon  = 200 * time.Millisecond // the shortest that its word for it is heeded
+	lookLate  = 30 * time.Second       // the longest
+	maxMoves  = 10                     // how often an answer may send somewhere else
 )
 
-// ask makes a request and goes where its answer sends, within the service: to what is worked on (202 with a Location), which is
-// looked at until it is done, and to what came of it (303). An answer that leads out of the service is the result itself.
-func (t *Tools) ask(ctx context.Context, s spec, request upstream.Request) (upstream.Response, error) {
-	answer, err := t.once(ctx, s, request)
-	at, _ := url.Parse(s.BaseURL + request.Path)
+// ask makes a call's request and goes where its answer sends, within the service: to what is worked on (202 with a Location), which is
+// looked at until it is done, and to what came of it (303). An answer that leads out of the service is the result itself. What fails
+// while it is looked at for a reason that may pass is looked at again: a failure that may be repeated would have the call begun anew.
+func (t *Tools) ask(ctx context.Context, s spec, call registry.Call) (upstream.Response, error) {
+	var header http.Header
+	var at *url.URL
+	answer, err := t.opened(ctx, s, func() (upstream.Request, error) {
+		request, err := s.request(ctx, call)
+		header = request.Header
+		at, _ = url.Parse(s.BaseURL + request.Path)
+		return request, err
+	})
+	begun := false
 	for moves := 0; moves < maxMoves && at != nil; {
 		var next *url.URL
 		if to := answer.Header.Get("Location"); to != "" {
 			next, _ = at.Parse(to)
 		}
+		inside := next != nil && next.Scheme == at.Scheme && next.Host == at.Host
 		switch {
-		case answer.Status == http.StatusAccepted && err == nil && (next != nil || moves > 0):
-			if next == nil {
-				next = at
-			} else if *next != *at {
+		case err != nil && begun && registry.AsError(err).Retryable && ctx.Err() == nil,
+			err == nil && begun && answer.Status == http.StatusAccepted && next == nil:
+			next = at
+		case err == nil && answer.Status == http.StatusAccepted && inside:
+			if begun = true; *next != *at {
 				moves++
 			}
-			if next.Scheme != at.Scheme || next.Host != at.Host {
-				return answer, nil
-			}
-			if late := pause(ctx, answer.Header.Get("Retry-After")); late != nil {
-				return answer, late
-			}
-		case answer.Status == http.StatusSeeOther && next != nil && next.Scheme == at.Scheme && next.Host == at.Host:
+		case answer.Status == http.StatusSeeOther && inside:
+			begun = true
 			moves++
 		default:
 			return answer, err
 		}
+		if answer.Status != http.StatusSeeOther {
+			if late := clock.Sleep(ctx, until(answer.Header.Get("Retry-After"))); late != nil {
+				return answer, late
+			}
+		}
 		at, s.BaseURL = next, next.Scheme+"://"+next.Host
-		answer, err = t.once(ctx, s, upstream.Request{Method: http.MethodGet, Path: next.RequestURI(), Query: url.Values{}, Header: request.Header.Clone()})
+		answer, err = t.opened(ctx, s, func() (upstream.Request, error) {
+			return upstream.Request{Method: http.MethodGet, Path: at.RequestURI(), Query: url.Values{}, Header: header}, nil
+		})
 	}
 	return answer, err
+}
+
+// opened makes a request, and once more where a token that opens the service was taken back before its time.
+func (t *Tools) opened(ctx context.Context, s spec, request func() (upstream.Request, error)) (answer upstream.Response, err error) {
+	for again := false; ; again = true {
+		r, err := request()
+		if err != nil {
+			return upstream.Response{}, err
+		}
+		if answer, err = t.once(ctx, s, r); again || answer.Status != http.StatusUnauthorized || !t.clients.forget(s) {
+			return answer, err
+		}
+	}
 }
 
 // once makes a request with what opens the service.
@@ -77,20 +104,12 @@ func (t *Tools) once(ctx context.Context, s spec, request upstream.Request) (ups
 	return answer, err
 }
 
-// pause waits before the next look, as long as the service asks for within reason.
-func pause(ctx context.Context, retryAfter string) error {
-	wait := lookEvery
+// until is the time before the next look, as long as the service asks for within reason.
+func until(retryAfter string) time.Duration {
 	if seconds, err := strconv.Atoi(retryAfter); err == nil && seconds >= 0 {
-		wait = min(time.Duration(seconds)*time.Second, lookLate)
+		return min(max(time.Duration(seconds)*time.Second, lookSoon), lookLate)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return lookEvery
 }
 
 // output makes the result of an answer: a file as one, everything else as text.

@@ -79,17 +79,8 @@ func (t *Tools) Call(ctx context.Context, call registry.Call) (registry.Result, 
 	if err != nil {
 		return registry.Result{}, err
 	}
-	request, err := s.request(ctx, call)
-	if err != nil {
-		return registry.Result{}, err
-	}
 	began := t.cfg.Now()
-	answer, err := t.ask(ctx, s, request)
-	if answer.Status == http.StatusUnauthorized && t.clients.forget(s) {
-		if request, err = s.request(ctx, call); err == nil {
-			answer, err = t.ask(ctx, s, request)
-		}
-	}
+	answer, err := t.ask(ctx, s, call)
 	if err != nil {
 		return registry.Result{}, err
 	}

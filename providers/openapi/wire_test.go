@@ -301,6 +301,35 @@ func TestC10AnswersThatCome(t *testing.T) {
 			t.Errorf("%d tokens, %+v, %v", tokens, result, err)
 		}
 	})
+	t.Run("what is worked on is asked for once, whatever happens while it is looked at", func(t *testing.T) {
+		t.Parallel()
+		w := wired(t, "  /x: {post: {operationId: a, security: [{o: []}], responses: {'202': {}}}}",
+			"  securitySchemes: {o: {type: oauth2, flows: {clientCredentials: {tokenUrl: /token, scopes: {}}}}}", "OPENAPI_WIRE_O_CLIENT_ID", "me", "OPENAPI_WIRE_O_CLIENT_SECRET", secret)
+		tokens, begun, looks := 0, 0, 0
+		w.answer = func(out http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/token":
+				tokens++
+				replies(200, "application/json", fmt.Sprintf(`{"access_token":"t%d","token_type":"Bearer","expires_in":3600}`, tokens))(out, r)
+			case "/v2/x":
+				begun++
+				replies(202, "", "", "Location", "/v2/jobs/1", "Retry-After", "0")(out, r)
+			default:
+				looks++
+				switch {
+				case looks == 1:
+					replies(503, "application/json", `{"error":"busy"}`, "Retry-After", "0")(out, r)
+				case r.Header.Get("Authorization") == "Bearer t1":
+					replies(401, "application/json", `{"error":"invalid_token"}`)(out, r)
+				default:
+					replies(200, "text/plain", "made")(out, r)
+				}
+			}
+		}
+		if result, err := w.call(t, "a", `{}`); err != nil || told(t, result) != "text|||made" || begun != 1 {
+			t.Errorf("begun %d times, looked at %d times, %+v, %v", begun, looks, result, err)
+		}
+	})
 	t.Run("nobody is sent elsewhere with the key", func(t *testing.T) {
 		t.Parallel()
 		w := wired(t, "  /x: {post: {operationId: a, responses: {'202': {}}}}", "  {}")
