@@ -75,10 +75,13 @@ type sources struct {
 	since, until       []time.Time
 }
 
-// args are the first parameters of partsSQL, and others. Its statements are planned anew each time: a plan for any number of stretches is
-// one for long ones.
-func (s *sources) args(more ...any) []any {
-	return append([]any{pgx.QueryExecModeExec, s.blockKeys, s.minutes, s.at, s.gapKeys, s.since, s.until}, more...)
+// ofBlocks are the parameters of blocksPartSQL, ofGaps those of gapsPartSQL.
+func (s *sources) ofBlocks() []any { return []any{s.blockKeys, s.minutes, s.at} }
+func (s *sources) ofGaps() []any   { return []any{s.gapKeys, s.since, s.until} }
+
+// planned puts parameters together, for a statement that is planned anew each time: a plan for any number of stretches is one for long ones.
+func planned(params ...[]any) []any {
+	return slices.Concat(append([][]any{{pgx.QueryExecModeExec}}, params...)...)
 }
 
 // cover adds what a stretch of time is made of: the longest blocks that are there, and what is between them.
@@ -124,32 +127,34 @@ var tookSQL = `floor(ln(greatest(extract(epoch FROM r.ended_at - r.created_at)::
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// partsSQL gives rows of figures by key, service and tool: one of each block and tool, or for the house, and one of each run. The
-// first six parameters are sources. Of blocks and of runs those rows alone count that fit the conditions. OFFSET 0
-// has each stretch found by itself: a planner that thinks them long reads the whole table instead.
-func partsSQL(ofBlocks, ofRuns string) string {
+// blocksPartSQL gives the figures of blocks by key, service and tool: those that fit a condition. Its parameters are a key, a length in minutes and
+// a beginning of each. OFFSET 0 has each block found by itself: a planner that thinks there are many reads the whole table instead.
+func blocksPartSQL(condition string) string {
 	return `SELECT b.key, f.* FROM unnest($1::int[], $2::int[], $3::timestamptz[]) b (key, minutes, at), LATERAL (
 		SELECT f.tool_id, f.service, f.runs, f.succeeded, f.failed, f.revenue, f.cost, f.quoted_low, f.quoted_high, f.nano_seconds, f.took, f.took_runs
-		FROM run_figures f WHERE f.minutes = b.minutes AND f.at = b.at AND ` + ofBlocks + ` OFFSET 0) f
-	UNION ALL
-	SELECT g.key, r.tool_id, r.service, 1, s.succeeded, (r.status IN ('failed', 'timed_out'))::int, r.cost, greatest(r.full_cost, r.cost),
-		s.succeeded * coalesce((r.quote ->> 'low')::bigint, 0), s.succeeded * r.promised, CASE r.receipt ->> 'unit' WHEN 'second' THEN r.nano_units ELSE 0 END,
-		CASE s.succeeded WHEN 1 THEN ARRAY[` + tookSQL + `] END, ARRAY[1::bigint]
-		FROM unnest($4::int[], $5::timestamptz[], $6::timestamptz[]) g (key, since, until), LATERAL (SELECT * FROM runs r WHERE r.ended_at >= g.since AND r.ended_at < g.until AND ` + ofRuns + ` OFFSET 0) r,
-		LATERAL (SELECT (r.status = 'succeeded')::int AS succeeded) s`
+		FROM run_figures f WHERE f.minutes = b.minutes AND f.at = b.at AND ` + condition + ` OFFSET 0) f`
 }
 
-// Conditions of partsSQL.
+// gapsPartSQL gives the same of each run that ended in gaps. Its parameters, the first of that number, are a key, a beginning and an end of each.
+func gapsPartSQL(first int) string {
+	return fmt.Sprintf(`SELECT g.key, r.tool_id, r.service, 1::bigint AS runs, s.succeeded, (r.status IN ('failed', 'timed_out'))::int AS failed, r.cost AS revenue, greatest(r.full_cost, r.cost) AS cost,
+		s.succeeded * coalesce((r.quote ->> 'low')::bigint, 0) AS quoted_low, s.succeeded * r.promised AS quoted_high, CASE r.receipt ->> 'unit' WHEN 'second' THEN r.nano_units ELSE 0 END AS nano_seconds,
+		CASE s.succeeded WHEN 1 THEN ARRAY[%[4]s] END AS took, ARRAY[1::bigint] AS took_runs
+		FROM unnest($%[1]d::int[], $%[2]d::timestamptz[], $%[3]d::timestamptz[]) g (key, since, until), LATERAL (SELECT * FROM runs r WHERE r.ended_at >= g.since AND r.ended_at < g.until OFFSET 0) r,
+		LATERAL (SELECT (r.status = 'succeeded')::int AS succeeded) s`, first, first+1, first+2, tookSQL)
+}
+
+// Conditions of blocksPartSQL.
 const (
 	ofHouse      = `f.tool_id = ''`
 	ofTools      = `f.tool_id <> ''`
-	ofTheseTools = `f.tool_id = ANY ($7)`
+	ofTheseTools = `f.tool_id = ANY ($4)`
 )
 
 const sumsSQL = `coalesce(sum(runs), 0)::bigint, coalesce(sum(succeeded), 0)::bigint, coalesce(sum(failed), 0)::bigint, coalesce(sum(revenue), 0)::bigint,
 	coalesce(sum(cost), 0)::bigint, coalesce(sum(quoted_low), 0)::bigint, coalesce(sum(quoted_high), 0)::bigint, coalesce(sum(nano_seconds), 0)::bigint`
 
-var countSQL = `WITH parts AS MATERIALIZED (` + partsSQL(ofTools, "true") + `),
+var countSQL = `WITH parts AS MATERIALIZED (` + blocksPartSQL(ofTools) + ` UNION ALL ` + gapsPartSQL(4) + `),
 	took AS (SELECT tool_id, service, array_agg(took ORDER BY took) AS took, array_agg(n ORDER BY took) AS n
 		FROM (SELECT coalesce(tool_id, '') AS tool_id, coalesce(service, '') AS service, t.took, sum(t.n)::bigint AS n
 			FROM parts p, unnest(p.took, p.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY GROUPING SETS ((t.took), (tool_id, service, t.took))) t GROUP BY 1, 2)
@@ -243,7 +248,7 @@ func (c *counting) have(ctx context.Context, b block) error {
 	}
 	var from sources
 	from.cover(0, c.there, b.from(), b.until())
-	if _, err := c.tx.Exec(ctx, countSQL, from.args(minutes, b.from())...); err != nil {
+	if _, err := c.tx.Exec(ctx, countSQL, planned(from.ofBlocks(), from.ofGaps(), []any{minutes, b.from()})...); err != nil {
 		return fmt.Errorf("%s from %s: %w", b.width, b.from(), err)
 	}
 	c.there[b], c.counted = true, true

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,17 +22,17 @@ const smallestStep = time.Second
 const maxToolStats = 100
 
 var (
-	houseSQL     = `SELECT key, '', '', ` + sumsSQL + ` FROM (` + partsSQL(ofHouse, "true") + `) parts GROUP BY 1`
-	houseTookSQL = `SELECT key, '', '', t.took, sum(t.n)::bigint FROM (` + partsSQL(ofHouse, "true") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 1, 4 ORDER BY 1, 4`
-	mostUsedSQL  = `SELECT tool_id FROM (
+	houseSQL = blocksPartSQL(ofHouse)
+	toolsSQL = blocksPartSQL(ofTheseTools)
+	// gapsSQL reads each run once: what it adds to its step, and what it adds to its tool.
+	gapsSQL = `SELECT coalesce(key, 0), coalesce(tool_id, ''), coalesce(service, ''), ` + sumsSQL + `, took, ARRAY[count(*)] FROM (` + gapsPartSQL(1) + `) runs GROUP BY GROUPING SETS ((key, took), (tool_id, service, took))`
+	// mostUsedSQL counts the runs of tools in blocks, which the index alone tells, and those that are given.
+	mostUsedSQL = `SELECT tool_id FROM (
 		SELECT f.* FROM unnest($1::int[], $2::int[], $3::timestamptz[]) b (key, minutes, at), LATERAL (
 			SELECT f.tool_id, f.service, f.runs FROM run_figures f WHERE f.minutes = b.minutes AND f.at = b.at AND ` + ofTools + ` OFFSET 0) f
 		UNION ALL
-		SELECT r.*, 1 FROM unnest($4::int[], $5::timestamptz[], $6::timestamptz[]) g (key, since, until), LATERAL (
-			SELECT r.tool_id, r.service FROM runs r WHERE r.ended_at >= g.since AND r.ended_at < g.until OFFSET 0) r) parts
+		SELECT * FROM unnest($4::text[], $5::text[], $6::bigint[])) parts
 		GROUP BY service, tool_id ORDER BY sum(runs) DESC, tool_id, service LIMIT ` + strconv.Itoa(maxToolStats)
-	toolsSQL     = `SELECT 0, service, tool_id, ` + sumsSQL + ` FROM (` + partsSQL(ofTheseTools, "r.tool_id = ANY ($7)") + `) parts GROUP BY 2, 3 ORDER BY 4 DESC, 3, 2 LIMIT ` + strconv.Itoa(maxToolStats)
-	toolsTookSQL = `SELECT 0, service, tool_id, t.took, sum(t.n)::bigint FROM (` + partsSQL(ofTheseTools, "r.tool_id = ANY ($7)") + `) parts, unnest(parts.took, parts.took_runs) t (took, n) WHERE t.took IS NOT NULL GROUP BY 2, 3, 4 ORDER BY 2, 3, 4`
 )
 
 // Stats gives the figures of the runs that ended from from on and before to, in steps of at least a second, at most 1000
@@ -55,24 +58,41 @@ func (s *Store) Stats(ctx context.Context, from, to time.Time, step time.Duratio
 		for i, b := range stats.Buckets {
 			steps.cover(int32(i), there, b.From, earlier(b.From.Add(step), to))
 		}
-		whole.cover(0, there, from, to)
-		houses, err := figures(ctx, tx, houseSQL, houseTookSQL, steps.args())
+		// What is between the gaps of steps is made of blocks, and of longer ones for the whole span.
+		at := from
+		for i, since := range steps.since {
+			whole.cover(0, there, at, since)
+			at = steps.until[i]
+		}
+		whole.cover(0, there, at, to)
+
+		all := make(sums)
+		if err := all.read(ctx, tx, gapsSQL, planned(steps.ofGaps())); err != nil {
+			return err
+		}
+		if err := all.read(ctx, tx, houseSQL, planned(steps.ofBlocks())); err != nil {
+			return err
+		}
+		ids, err := all.mostUsed(ctx, tx, whole.ofBlocks())
 		if err != nil {
 			return err
 		}
-		for _, f := range houses {
-			stats.Buckets[f.key].Figures = f.Figures
-		}
-		rows, _ := tx.Query(ctx, mostUsedSQL, whole.args()...)
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
+		if err := all.read(ctx, tx, toolsSQL, planned(whole.ofBlocks(), []any{ids})); err != nil {
 			return err
 		}
-		tools, err := figures(ctx, tx, toolsSQL, toolsTookSQL, whole.args(ids))
-		for _, f := range tools {
-			stats.Tools = append(stats.Tools, f.ToolStats)
+		for of, sum := range all {
+			switch {
+			case of.toolID == "":
+				stats.Buckets[of.step].Figures = sum.figures()
+			case slices.Contains(ids, of.toolID):
+				stats.Tools = append(stats.Tools, runs.ToolStats{Service: of.service, ToolID: of.toolID, Figures: sum.figures()})
+			}
 		}
-		return err
+		slices.SortFunc(stats.Tools, func(a, b runs.ToolStats) int {
+			return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.ToolID, b.ToolID), cmp.Compare(a.Service, b.Service))
+		})
+		stats.Tools = stats.Tools[:min(len(stats.Tools), maxToolStats)]
+		return nil
 	})
 	if err != nil {
 		return runs.Stats{}, fmt.Errorf("statistics: %w", err)
@@ -87,48 +107,75 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// keyed are figures with what they are found by.
-type keyed struct {
-	key int
-	runs.ToolStats
+// subject is what figures are of: a step, of the whole house, or a tool, of the whole span.
+type subject struct {
+	step            int
+	toolID, service string
 }
 
-// figures reads sums, and then how long runs took.
-func figures(ctx context.Context, tx pgx.Tx, sums, took string, args []any) ([]keyed, error) {
-	rows, _ := tx.Query(ctx, sums, args...)
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f keyed, err error) {
-		var nanoSeconds int64
-		err = row.Scan(&f.key, &f.Service, &f.ToolID, &f.Runs, &f.Succeeded, &f.Failed, &f.Revenue, &f.Cost, &f.QuotedLow, &f.QuotedHigh, &nanoSeconds)
-		f.EngineSeconds = float64(nanoSeconds) / 1e9
-		return f, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	type name struct {
-		key             int
-		service, toolID string
-	}
-	found := make(map[name]*durations, len(all))
-	for _, f := range all {
-		found[name{f.key, f.Service, f.ToolID}] = &durations{}
-	}
-	var n name
-	var power int
-	var count int64
-	rows, _ = tx.Query(ctx, took, args...)
-	_, err = pgx.ForEachRow(rows, []any{&n.key, &n.service, &n.toolID, &power, &count}, func() error {
-		if d := found[n]; d != nil {
-			d.powers, d.counts, d.all = append(d.powers, power), append(d.counts, count), d.all+count
+// sum is what the runs of a subject came to.
+type sum struct {
+	runs.Figures
+	nanoSeconds int64
+	took        map[int]int64 // how many runs took how long, as powers of tookBase of tookLeast
+}
+
+type sums map[subject]*sum
+
+// read adds up rows of gapsSQL or blocksPartSQL.
+func (s sums) read(ctx context.Context, tx pgx.Tx, sql string, params []any) error {
+	var of subject
+	var part sum
+	var took []int
+	var counts []int64
+	rows, _ := tx.Query(ctx, sql, params...)
+	_, err := pgx.ForEachRow(rows, []any{&of.step, &of.toolID, &of.service, &part.Runs, &part.Succeeded, &part.Failed, &part.Revenue, &part.Cost, &part.QuotedLow, &part.QuotedHigh, &part.nanoSeconds, &took, &counts}, func() error {
+		if of.toolID != "" {
+			of.step = 0
+		}
+		to := s[of]
+		if to == nil {
+			to = &sum{took: make(map[int]int64)}
+			s[of] = to
+		}
+		to.Runs += part.Runs
+		to.Succeeded += part.Succeeded
+		to.Failed += part.Failed
+		to.Revenue += part.Revenue
+		to.Cost += part.Cost
+		to.QuotedLow += part.QuotedLow
+		to.QuotedHigh += part.QuotedHigh
+		to.nanoSeconds += part.nanoSeconds
+		for i, power := range took {
+			to.took[power] += counts[i]
 		}
 		return nil
 	})
-	for i := range all {
-		f := &all[i]
-		d := found[name{f.key, f.Service, f.ToolID}]
-		f.P50, f.P95 = d.percentile(0.5), d.percentile(0.95)
+	return err
+}
+
+// mostUsed gives the tools with most runs in blocks and in what was read already.
+func (s sums) mostUsed(ctx context.Context, tx pgx.Tx, blocks []any) ([]string, error) {
+	var ids, services []string
+	var counts []int64
+	for of, sum := range s {
+		if of.toolID != "" {
+			ids, services, counts = append(ids, of.toolID), append(services, of.service), append(counts, sum.Runs)
+		}
 	}
-	return all, err
+	rows, _ := tx.Query(ctx, mostUsedSQL, planned(blocks, []any{ids, services, counts})...)
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+func (s *sum) figures() runs.Figures {
+	var took durations
+	for _, power := range slices.Sorted(maps.Keys(s.took)) {
+		took.powers, took.counts, took.all = append(took.powers, power), append(took.counts, s.took[power]), took.all+s.took[power]
+	}
+	f := s.Figures
+	f.P50, f.P95 = took.percentile(0.5), took.percentile(0.95)
+	f.EngineSeconds = float64(s.nanoSeconds) / 1e9
+	return f
 }
 
 // durations are how many runs took how long, as powers of tookBase of tookLeast, in order.
