@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/locks"
 )
@@ -32,8 +34,9 @@ var blockLevels = []blockLevel{
 }
 
 const (
-	// countAfter is how long after its end a block is counted. What is written later than two minutes after its end, or changes, is told by
-	// the trigger of migration 0726; the rest is for transactions that take long to commit.
+	// toldLate is how long after its end a run may be written, or change, and is not told of by the trigger of migration 0754.
+	toldLate = 30 * time.Second
+	// countAfter is how long after its end a block is counted at the latest, whatever may still write into it.
 	countAfter = 5 * time.Minute
 	// countAtOnce is the longest block that is counted from its runs; longer ones are made of shorter ones, so that a long history is taken in in pieces.
 	countAtOnce = 3 * time.Hour
@@ -165,11 +168,40 @@ var countSQL = `WITH parts AS MATERIALIZED (` + blocksPartSQL(ofTools) + ` UNION
 // errLater ends a pass whose time is up.
 var errLater = errors.New("the rest is for the next pass")
 
+// written finds out until when all ends of runs are written. A run that a transaction ends gets an end that is at most toldLate before that is
+// written, or is told of by the trigger: so once all transactions are over that had begun to write at some time, nothing is
+// missing that ended toldLate before that time.
+type written struct {
+	mu           sync.Mutex
+	marked, over time.Time // when the mark was set; the latest mark before it that is passed
+	mark         int64     // the transaction that set it: those before it have lower numbers
+}
+
+// look gives the database's time and until when all ends are written. Each look sets the mark for the next ones.
+func (w *written) look(ctx context.Context, pool *pgxpool.Pool) (now, until time.Time, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var oldest, own int64
+	err = pool.QueryRow(ctx, `SELECT now(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint`).Scan(&now, &oldest, &own)
+	if err != nil {
+		return now, until, err
+	}
+	if oldest > w.mark {
+		w.over, w.marked, w.mark = w.marked, now, own
+	}
+	until = now.Add(-countAfter)
+	if over := w.over.Add(-toldLate); over.After(until) {
+		until = over
+	}
+	return now, until, nil
+}
+
 // counting is a pass over the blocks that are to be there.
 type counting struct {
 	tx       pgx.Tx
 	there    blocks
 	first    time.Time // when the first run ended
+	until    time.Time // blocks that end later may still be written into
 	deadline time.Time
 	counted  bool
 }
@@ -177,6 +209,10 @@ type counting struct {
 // CountFigures counts the figures of times that are over, the latest first, for about that long, and tells whether all are there. One process at a
 // time does it; for others there is nothing to do meanwhile. Each call is one transaction.
 func (s *Store) CountFigures(ctx context.Context, atMost time.Duration) (done bool, err error) {
+	now, until, err := s.written.look(ctx, s.Config.Pool)
+	if err != nil {
+		return false, fmt.Errorf("count figures: %w", err)
+	}
 	err = pgx.BeginFunc(ctx, s.Config.Pool, func(tx pgx.Tx) error {
 		var mine bool
 		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1) FROM (SELECT set_config('jit', 'off', true)) jit`, locks.Figures).Scan(&mine); err != nil || !mine {
@@ -188,15 +224,14 @@ func (s *Store) CountFigures(ctx context.Context, atMost time.Duration) (done bo
 			return err
 		}
 		var first *time.Time
-		var now time.Time
-		if err := tx.QueryRow(ctx, `SELECT now(), (SELECT min(ended_at) FROM runs)`).Scan(&now, &first); err != nil || first == nil {
+		if err := tx.QueryRow(ctx, `SELECT min(ended_at) FROM runs`).Scan(&first); err != nil || first == nil {
 			return err
 		}
 		there, err := blocksBetween(ctx, tx, now.Add(-longestFigures-blockDay), now)
 		if err != nil {
 			return err
 		}
-		c := counting{tx: tx, there: there, first: *first, deadline: time.Now().Add(atMost)}
+		c := counting{tx: tx, there: there, first: *first, until: until, deadline: time.Now().Add(atMost)}
 		switch err := c.all(ctx, now); {
 		case errors.Is(err, errLater):
 			return nil
@@ -217,7 +252,7 @@ func (s *Store) CountFigures(ctx context.Context, atMost time.Duration) (done bo
 func (c *counting) all(ctx context.Context, now time.Time) error {
 	for _, l := range blockLevels {
 		oldest := now.Add(-l.keep)
-		for at := now.Add(-countAfter).Truncate(l.width).Add(-l.width); !at.Before(oldest) && at.Add(l.width).After(c.first); at = at.Add(-l.width) {
+		for at := c.until.Truncate(l.width).Add(-l.width); !at.Before(oldest) && at.Add(l.width).After(c.first); at = at.Add(-l.width) {
 			if err := c.have(ctx, block{l.width, at.Unix()}); err != nil {
 				return err
 			}

@@ -32,6 +32,7 @@ type Store struct {
 	thumbnails *assets.Thumbnails
 	files      *assets.Total
 	positions  queuePositions
+	written    written
 	ahead      func() map[string]int // runs that a service has and has not begun
 
 	turns   map[string]string // the account that was served last, by service

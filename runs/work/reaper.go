@@ -30,7 +30,7 @@ func (s *Worker) housekeeping() {
 	}{
 		{"reap", s.Config.ReapEvery, time.Time{}, s.reap},
 		{"roll up", rollUpEvery, time.Time{}, s.Config.Ledger.RollUp},
-		{"count figures", rollUpEvery, time.Time{}, s.countFigures},
+		{"count figures", countFiguresEvery, time.Time{}, s.countFigures},
 	}
 	tick := time.NewTicker(min(s.Config.ReapEvery, rollUpEvery))
 	defer tick.Stop()
@@ -52,8 +52,10 @@ func (s *Worker) housekeeping() {
 	}
 }
 
-// countFiguresFor bounds how long figures are counted at a time: the other tasks wait meanwhile.
-const countFiguresFor = 3 * time.Second
+const (
+	countFiguresEvery = 20 * time.Second // what is not counted is read from the runs
+	countFiguresFor   = time.Second      // the other tasks wait meanwhile
+)
 
 func (s *Worker) countFigures(ctx context.Context) error {
 	_, err := s.Store.CountFigures(ctx, countFiguresFor)
