@@ -41,8 +41,8 @@ func New(h http.Handler, log *slog.Logger) *Server {
 	return s
 }
 
-// guarded has the log tell of a handler that panicked, with the address as its route names it: what is sent may be somebody's secret. The
-// connection is cut off, as http.Server does it, who says so only when debugging.
+// guarded has the log tell of a handler that panicked, by its stack and without the address: what is sent may be somebody's secret. The
+// connection is cut off, as http.Server does it, which says so only when debugging.
 func guarded(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -51,7 +51,7 @@ func guarded(next http.Handler, log *slog.Logger) http.Handler {
 				return
 			}
 			if p != http.ErrAbortHandler {
-				log.ErrorContext(r.Context(), "a request panicked", "route", r.Pattern, "panic", p, "stack", string(debug.Stack()))
+				log.ErrorContext(r.Context(), "a request panicked", "method", r.Method, "panic", p, "stack", string(debug.Stack()))
 			}
 			panic(http.ErrAbortHandler)
 		}()
