@@ -57,6 +57,7 @@ type Payment struct {
 	Disputed billing.NanoUSD // taken by disputes that are open or lost
 	Refunded int64           // of Amount
 	Open     bool            // a dispute is open
+	Gone     bool            // its account had been deleted before it was paid; only Pay says so
 
 	contested int64 // of Amount, by disputes that are open or lost
 	step      int64 // how many movements were posted
@@ -111,6 +112,9 @@ func (s *Store) pay(ctx context.Context, tx pgx.Tx, paid Paid) (Payment, bool, e
 		}
 	}
 	p, err := s.settle(ctx, tx, id)
+	if err == nil {
+		p.Gone, err = s.gone(ctx, tx, p)
+	}
 	return p, fresh, err
 }
 

@@ -143,12 +143,16 @@ func (s *Store) order(ctx context.Context, q querier, id string) (ordered, error
 	return o, nil
 }
 
-// Forget deletes what is kept for an account whose owner wants to be forgotten. What was paid stays, as the books must; it names
-// nobody but the account's id.
+// Forget deletes what is kept for an account whose owner wants to be forgotten, and has its subscriptions ended. What was paid stays, as
+// the books must; it names nobody but the account's id. So do orders at Stripe: its page may be open still, and what is paid there is
+// to be in the books.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
+	if err := forgetSubscriptions(ctx, tx, accountID); err != nil {
+		return fmt.Errorf("end the subscriptions of %s: %w", accountID, err)
+	}
 	for _, statement := range []string{
 		`DELETE FROM payment_guesses WHERE account_id = $1`,
-		`DELETE FROM payment_orders o WHERE account_id = $1 AND NOT EXISTS (SELECT FROM payments p WHERE p.order_id = o.id)`,
+		`DELETE FROM payment_orders o WHERE account_id = $1 AND source <> 'stripe' AND NOT EXISTS (SELECT FROM payments p WHERE p.order_id = o.id)`,
 	} {
 		if _, err := tx.Exec(ctx, statement, accountID); err != nil {
 			return fmt.Errorf("forget the orders of %s: %w", accountID, err)

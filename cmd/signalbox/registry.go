@@ -228,6 +228,9 @@ func (a *app) startSchedules() error {
 			return a.groupWallets().Tend(ctx, a.chat.router.PartyOver)
 		},
 	}, schedule.Job{
+		Name: "end subscriptions of deleted accounts", Spec: "@every 10s",
+		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error { return a.seller.EndSubscriptions(ctx) },
+	}, schedule.Job{
 		Name: "follow groups that moved", Spec: "@every 1m", Timeout: sweepTimeout,
 		Do: func(ctx context.Context, _ pgx.Tx, _ time.Time) error {
 			if a.chat.telegram == nil {

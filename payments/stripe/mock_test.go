@@ -93,6 +93,9 @@ func TestRequestsAreThoseThatStripeDescribes(t *testing.T) {
 	if _, err = till.Refund(t.Context(), payments.Payment{ID: "1", Ref: "pi_1"}, 100, "op"); err != nil {
 		t.Error(err)
 	}
+	if err := till.End(t.Context(), "sub_1"); err != nil {
+		t.Error(err)
+	}
 	for kind, id := range map[string]string{"invoice.paid": "in_1", "refund.created": "re_1", "charge.dispute.created": "dp_1"} {
 		body, err := json.Marshal(map[string]any{"id": "evt_" + id, "type": kind, "data": map[string]any{"object": map[string]any{"id": id, "payment_intent": "pi_1"}}})
 		if err != nil {
@@ -102,7 +105,7 @@ func TestRequestsAreThoseThatStripeDescribes(t *testing.T) {
 		r.Header.Set("Stripe-Signature", stripetest.Sign(stripetest.Secret, time.Now(), body))
 		till.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	want := []string{"GET /v1/", "GET /v1/checkout/sessions/", "GET /v1/disputes/", "GET /v1/invoices/", "POST /v1/", "POST /v1/checkout/"}
+	want := []string{"DELETE /v1/subscriptions/", "GET /v1/", "GET /v1/checkout/sessions/", "GET /v1/disputes/", "GET /v1/invoices/", "POST /v1/", "POST /v1/checkout/"}
 	if got := slices.Sorted(maps.Keys(sent)); !slices.Equal(got, want) {
 		t.Errorf("sent to %q, want %q", got, want)
 	}

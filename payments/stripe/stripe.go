@@ -138,6 +138,23 @@ func (t *Till) Refund(ctx context.Context, p payments.Payment, amount int64, by 
 	return t.cfg.Store.Change(ctx, change(&made, by))
 }
 
+// End ends a subscription at once: nothing more is collected for it. One that is over, or was never here, is no error.
+func (t *Till) End(ctx context.Context, subscription string) error {
+	if !identifier(subscription) {
+		return fmt.Errorf("%.40q is no subscription of Stripe: %w", subscription, payments.ErrCannotEnd)
+	}
+	var ended api.Subscription
+	err := t.stripe.Call(http.MethodDelete, "/v1/subscriptions/"+subscription, t.cfg.Key, &api.SubscriptionCancelParams{Params: api.Params{Context: ctx}}, &ended)
+	var refused *api.Error
+	if errors.As(err, &refused) && refused.HTTPStatusCode == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask Stripe to end subscription %s: %w", subscription, told(err))
+	}
+	return nil
+}
+
 // Look reads a checkout session and credits it where it is paid: for anyone who comes back from Stripe before its webhook does.
 func (t *Till) Look(ctx context.Context, sessionID string) error {
 	if !identifier(sessionID) {

@@ -3,7 +3,9 @@ package telegram
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -106,4 +108,30 @@ func (a *Adapter) RefundStars(ctx context.Context, p payments.Payment, by string
 		return payments.Change{}, fmt.Errorf("ask Telegram to refund %s: %w", p.Receipt(), err)
 	}
 	return payments.Change{Source: billing.Stars, Ref: refundRef(p.Ref), Payment: p.Ref, Kind: payments.Refund, State: payments.Done, By: by}, nil
+}
+
+// EndSubscription has a subscription not be renewed any more. Telegram takes the charge of its first payment and refuses those of renewals;
+// as an order may be paid again while it lasts, each of its payments may be a first one.
+func (a *Adapter) EndSubscription(ctx context.Context, e payments.Ending) error {
+	payer, err := strconv.ParseInt(e.Payer, 10, 64)
+	if err != nil {
+		return fmt.Errorf("subscription %s: who pays it is not known: %w", e.Subscription, payments.ErrCannotEnd)
+	}
+	ended, refused := false, error(nil)
+	for _, charge := range e.Refs {
+		err := a.patiently(ctx, func(ctx context.Context) error { return a.client.CancelSubscription(ctx, payer, charge) })
+		var answer *botapi.Error
+		switch {
+		case err == nil:
+			ended = true
+		case errors.As(err, &answer) && answer.Code == http.StatusBadRequest:
+			refused = err
+		default:
+			return fmt.Errorf("ask Telegram to end subscription %s: %w", e.Subscription, err)
+		}
+	}
+	if !ended {
+		return fmt.Errorf("ask Telegram to end subscription %s: %w: %w", e.Subscription, payments.ErrCannotEnd, refused)
+	}
+	return nil
 }

@@ -131,18 +131,32 @@ func TestStars(t *testing.T) {
 			t.Error("she may")
 		}
 	})
-	t.Run("a subscription is paid and renewed", func(t *testing.T) {
+	t.Run("a subscription is paid and renewed, and ended by its first charge", func(t *testing.T) {
 		cat, account := comes("Cat")
 		pay := link(t, account, "monthly")
-		if _, refusal := cat.Pays(ctx, pay); refusal != "" {
+		first, refusal := cat.Pays(ctx, pay)
+		if refusal != "" {
 			t.Fatal(refusal)
 		}
 		<-shop.told
-		cat.Renews(pay)
-		if p := <-shop.told; p.Subscription == "" {
+		renewal := cat.Renews(pay)
+		p := <-shop.told
+		if p.Subscription == "" {
 			t.Errorf("%+v", p)
 		}
 		shop.Wants(t, account, 20*billing.Dollar, 0)
+		for range 2 { // it may be asked for again after a crash
+			if err := a.EndSubscription(ctx, payments.Ending{Subscription: p.Subscription, Payer: p.Payer, Refs: []string{renewal, first}}); err != nil || !server.Canceled(first) {
+				t.Error(err)
+			}
+		}
+		for name, e := range map[string]payments.Ending{
+			"what Telegram does not know": {Payer: p.Payer, Refs: []string{renewal, "stx0"}}, "nobody's": {Refs: []string{first}}, "somebody else's": {Payer: "7", Refs: []string{first}},
+		} {
+			if err := a.EndSubscription(ctx, e); !errors.Is(err, payments.ErrCannotEnd) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	})
 	t.Run("an operator refunds, and again, and Telegram tells of it too", func(t *testing.T) {
 		dan, account := comes("Dan")

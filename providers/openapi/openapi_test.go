@@ -515,6 +515,9 @@ func TestBadDocuments(t *testing.T) {
 		"a parameter of nothing": {head + "paths: {/a: {get: {operationId: a, parameters: [{name: x}], responses: {'200': {description: x}}}}}", "a parameter has no name"},
 		"C4 no operationId":      {head + "paths: {/a: {get: {x-orchet-tool: true, summary: A, responses: {'200': {description: x}}}}}", "GET /a"},
 		"no server":              {strings.Replace(head, "https://x.example", "ftp://x", 1) + "paths: {/a: {get: {operationId: a, responses: {'200': {description: x}}}}}", "OPENAPI_BAD_URL"},
+		"lists without an end":   {head + "x-a: " + strings.Repeat("[", 500_000), "nested deeper"},
+		"objects without an end": {head + "x-a: " + strings.Repeat("{a: ", 100_000), "nested deeper"},
+		"lists in lists":         {head + "x-a:\n " + strings.Repeat("- ", 100_000), "nested deeper"},
 		"nested too deep":        {`{"openapi":"3.1.0","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}", "line 1, column 223: nested deeper"},
 		"a reference to nothing": {head + "paths: {/a: {get: {operationId: a, parameters: [{$ref: '#/components/parameters/none'}], responses: {'200': {description: x}}}}}", "none"},
 	} {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
@@ -19,6 +20,8 @@ import (
 
 // errAlias refuses aliases of YAML: a few lines of them make gigabytes.
 var errAlias = errors.New("it uses aliases of YAML (*name), which are not taken: write the values out, or use $ref")
+
+var errDeep = fmt.Errorf("it is nested deeper than %d levels", ordered.MaxDepth)
 
 // pieceSize is how many bytes of text are given to the library as they are. While it reads, it takes some twenty times as many.
 const pieceSize = 64 << 10
@@ -123,7 +126,11 @@ func beginsKey(line string) bool {
 
 // whole reads exactly one value.
 func (r yamlReader) whole(text string, depth int) (any, error) {
-	file, err := parser.ParseBytes([]byte(text), 0)
+	tokens := lexer.Tokenize(text)
+	if nested(tokens) > ordered.MaxDepth {
+		return nil, errDeep
+	}
+	file, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %s", firstLine(err))
 	}
@@ -131,6 +138,26 @@ func (r yamlReader) whole(text string, depth int) (any, error) {
 		return nil, nil
 	}
 	return r.value(file.Docs[0].Body, depth)
+}
+
+// nested is how deep lists and objects in brackets are in each other, and lists in lists on one line: the library needs the square of it.
+func nested(tokens token.Tokens) (deepest int) {
+	depth, entries, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			entries, line = 0, t.Position.Line
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType:
+			entries++
+		}
+		deepest = max(deepest, depth+entries)
+	}
+	return deepest
 }
 
 // own is a text in memory of its own.
@@ -150,7 +177,7 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9
 // value gives a node as trees have it.
 func (r yamlReader) value(node ast.Node, depth int) (any, error) {
 	if depth++; depth > ordered.MaxDepth {
-		return nil, fmt.Errorf("it is nested deeper than %d levels", ordered.MaxDepth)
+		return nil, errDeep
 	}
 	switch n := node.(type) {
 	case *ast.MappingNode:

@@ -97,7 +97,7 @@ func sellerAt(t *testing.T, till *paymentstest.Till, address string) (*Seller, *
 	t.Helper()
 	var log bytes.Buffer
 	s, err := New(Config{
-		Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: address},
+		Store: till.Store, Page: &url.URL{Scheme: "https", Host: "bot.example"}, Stripe: stripe.Config{Key: stripetest.Key, BaseURL: address, Secrets: []string{stripetest.Secret}},
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {

@@ -35,6 +35,7 @@ type Users interface {
 type Stars interface {
 	InvoiceLink(ctx context.Context, o payments.Order, language string) (string, error)
 	RefundStars(ctx context.Context, p payments.Payment, by string) (payments.Change, error)
+	EndSubscription(ctx context.Context, e payments.Ending) error
 }
 
 // Store is Discord: its adapter, which tells who bought something there that it has arrived.
@@ -237,6 +238,10 @@ func (s *Seller) LastPaid(ctx context.Context, source billing.Source, subscripti
 
 // thank tells who paid that it has arrived, and what there is now. The money is booked already: what fails is logged.
 func (s *Seller) thank(ctx context.Context, p payments.Payment) {
+	if p.Gone {
+		s.cfg.Logger.ErrorContext(ctx, "somebody paid for an account that was deleted; refund it where it was paid", "receipt", p.Receipt(), "source", p.Source, "payment", p.Ref)
+		return
+	}
 	account, err := s.cfg.Users.ByID(ctx, p.AccountID)
 	if err == nil {
 		var b billing.Balance

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -32,12 +33,30 @@ func New(h http.Handler, log *slog.Logger) *Server {
 	base, cancel := context.WithCancel(context.Background())
 	s := &Server{endStreams: cancel, silent: make(map[net.Conn]struct{})}
 	s.Server = http.Server{
-		Handler: patient(h, bodySilence), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: patient(guarded(h, log), bodySilence), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return base },
 		ConnState:   s.note,
 	}
 	return s
+}
+
+// guarded has the log tell of a handler that panicked, by its stack and without the address: what is sent may be somebody's secret. The
+// connection is cut off, as http.Server does it, which says so only when debugging.
+func guarded(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p != http.ErrAbortHandler {
+				log.ErrorContext(r.Context(), "a request panicked", "method", r.Method, "panic", p, "stack", string(debug.Stack()))
+			}
+			panic(http.ErrAbortHandler)
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) note(conn net.Conn, state http.ConnState) {

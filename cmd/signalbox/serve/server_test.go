@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,40 @@ func TestServerStopsAtOnce(t *testing.T) {
 	}
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
 		t.Error("the silent connection is open still")
+	}
+}
+
+// TestPanicsAreLogged has a handler panic: the operator reads of it at the usual level, with its stack and without what was sent, and the next
+// request is served.
+func TestPanicsAreLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /webhooks/{token}", func(http.ResponseWriter, *http.Request) { panic("no such place") })
+	mux.HandleFunc("GET /gone", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	s := New(mux, slog.New(slog.NewTextHandler(&log, nil)))
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = &s.Server
+	server.Start()
+	for range 2 {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/webhooks/secret-token?key=secret-key", strings.NewReader("secret-body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer secret-bearer")
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			res.Body.Close()
+			t.Errorf("it was answered: %s", res.Status)
+		}
+	}
+	if res, err := http.Get(server.URL + "/gone"); err == nil {
+		res.Body.Close()
+		t.Error("it was answered")
+	}
+	server.Close()
+	said := log.String()
+	if strings.Count(said, "\n") != 2 || !strings.Contains(said, `level=ERROR msg="a request panicked" method=POST panic="no such place" stack=`) || strings.Contains(said, "secret") {
+		t.Errorf("logged is\n%s", said)
 	}
 }
 

@@ -48,7 +48,9 @@ func (s *Server) Pays(page string) (intent string) {
 	late := one["status"] == "complete"
 	one["status"], one["payment_status"] = "complete", "paid"
 	if one["mode"] == "subscription" {
-		one["subscription"] = s.next("sub_")
+		id := s.next("sub_")
+		one["subscription"] = id
+		s.objects[id] = object{"id": id, "object": "subscription", "status": "active"}
 		intent = s.invoice(one)
 		s.tell("checkout.session.completed", one)
 		return intent
@@ -86,6 +88,13 @@ func (s *Server) Renews(page string) (intent string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.invoice(s.objects[path.Base(page)])
+}
+
+// Status is how the subscription stands that a session began: active or canceled.
+func (s *Server) Status(page string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[s.objects[path.Base(page)]["subscription"].(string)]["status"].(string)
 }
 
 func (s *Server) intent(amount int64) string {

@@ -62,6 +62,9 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /v1/refunds", s.changes(s.newRefund))
 	mux.HandleFunc("GET /v1/checkout/sessions", s.reads(func(q url.Values) any { return s.list("cs_", "subscription", q) }))
 	mux.HandleFunc("GET /v1/refunds", s.reads(func(q url.Values) any { return s.list("re_", "payment_intent", q) }))
+	mux.HandleFunc("DELETE /v1/subscriptions/{id}", func(w http.ResponseWriter, r *http.Request) {
+		s.reads(func(url.Values) any { return s.cancel(r.PathValue("id")) })(w, r)
+	})
 	for _, path := range []string{"/v1/checkout/sessions/{id}", "/v1/invoices/{id}", "/v1/disputes/{id}"} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			s.reads(func(url.Values) any {
@@ -243,6 +246,16 @@ func (s *Server) refund(intent object, amount int64, status string) object {
 	s.tell("refund.created", s.objects[id])
 	s.tell("charge.refunded", object{"id": s.next("ch_"), "object": "charge", "payment_intent": intent["id"], "amount_refunded": intent["refunded"]})
 	return maps.Clone(s.objects[id])
+}
+
+// cancel ends a subscription; one that is over is as good as none.
+func (s *Server) cancel(id string) any {
+	one := s.objects[id]
+	if one["object"] != "subscription" || one["status"] != "active" {
+		return nil
+	}
+	one["status"] = "canceled"
+	return maps.Clone(one)
 }
 
 func (s *Server) next(prefix string) string {

@@ -65,3 +65,13 @@ func (c *Client) RefundStars(ctx context.Context, userID int64, charge string) e
 		Charge string `json:"telegram_payment_charge_id"`
 	}{userID, charge}, nil)
 }
+
+// CancelSubscription has a subscription in Stars not be renewed any more; it lasts until the end of what is paid. charge is that of its
+// first payment.
+func (c *Client) CancelSubscription(ctx context.Context, userID int64, charge string) error {
+	return c.call(ctx, "editUserStarSubscription", struct {
+		UserID   int64  `json:"user_id"`
+		Charge   string `json:"telegram_payment_charge_id"`
+		Canceled bool   `json:"is_canceled"`
+	}{userID, charge, true}, nil)
+}

@@ -31,6 +31,7 @@ type charge struct {
 	payer    *User
 	paid     wPayment
 	refunded bool
+	canceled bool // a subscription: it is not renewed any more
 }
 
 type wPayment struct {
@@ -96,6 +97,29 @@ func (s *Server) refundStars(req *request) (any, *apiError) {
 	}
 	s.giveBack(c)
 	return true, nil
+}
+
+// editSubscription takes the charge of a subscription's first payment only.
+func (s *Server) editSubscription(req *request) (any, *apiError) {
+	c := s.money.charges[req.params["telegram_payment_charge_id"]]
+	switch {
+	case !req.has("is_canceled"):
+		return nil, badRequest("parameter \"is_canceled\" is required")
+	case c == nil || !c.paid.First:
+		return nil, badRequest("CHARGE_ID_INVALID")
+	case c.payer.id != req.int64("user_id"):
+		return nil, badRequest("USER_ID_INVALID")
+	}
+	c.canceled = req.bool("is_canceled")
+	return true, nil
+}
+
+// Canceled tells whether the subscription that a charge began is not renewed any more.
+func (s *Server) Canceled(charge string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.money.charges[charge]
+	return c != nil && c.canceled
 }
 
 // giveBack needs s.mu.

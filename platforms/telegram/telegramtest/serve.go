@@ -112,7 +112,7 @@ func (s *Server) methods() map[string]handler {
 		"setMyCommands": s.setMyCommands, "getMyCommands": s.getMyCommands, "deleteMyCommands": s.deleteMyCommands,
 		"setWebhook": s.setWebhook, "deleteWebhook": s.deleteWebhook, "getWebhookInfo": s.getWebhookInfo,
 		"getChat": s.getChat, "getChatMember": s.getChatMember, "leaveChat": s.leaveChat,
-		"createInvoiceLink": s.createInvoiceLink, "answerPreCheckoutQuery": s.answerPreCheckout, "refundStarPayment": s.refundStars,
+		"createInvoiceLink": s.createInvoiceLink, "answerPreCheckoutQuery": s.answerPreCheckout, "refundStarPayment": s.refundStars, "editUserStarSubscription": s.editSubscription,
 		"setChatMenuButton": s.setChatMenuButton,
 	}
 	for _, kind := range []string{"photo", "video", "animation", "audio", "voice", "document"} {

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Bounds of one file.
@@ -149,7 +151,33 @@ type frontMatter struct {
 	Lang        string `yaml:"lang"`
 }
 
-const maxFrontMatter = 64 << 10
+const (
+	maxFrontMatter = 64 << 10
+	// maxRead is how much of a head is given to the library, in bytes: it needs the square of it for lists in lists.
+	maxRead = 8 << 10
+)
+
+// readFrontMatter reads what is known of the members of a head; false where it is none. No aliases are taken: a few lines of them make gigabytes.
+func readFrontMatter(text []byte) (head frontMatter, ok bool) {
+	var known strings.Builder
+	taken := false
+	for line := range strings.Lines(string(text)) {
+		if c := line[0]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			name, _, isMember := strings.Cut(line, ":")
+			if !isMember && !strings.ContainsRune("#-]}", rune(c)) {
+				return head, false
+			}
+			taken = slices.Contains([]string{"title", "desc", "description", "summary", "lang"}, strings.TrimRight(name, " \t"))
+		}
+		if taken {
+			known.WriteString(line)
+		}
+	}
+	if known.Len() > maxRead || slices.ContainsFunc(lexer.Tokenize(known.String()), func(t *token.Token) bool { return t.Type == token.AliasType }) {
+		return head, false
+	}
+	return head, yaml.Unmarshal([]byte(known.String()), &head) == nil
+}
 
 // cutFrontMatter gives the document that the head of a file describes, and the rest of the file. A head that is no YAML is part of
 // the text.
@@ -163,8 +191,8 @@ func cutFrontMatter(data []byte) (Document, []byte) {
 	if end < 0 || end > maxFrontMatter {
 		return Document{}, text
 	}
-	var head frontMatter
-	if yaml.Unmarshal(rest[:end], &head) != nil {
+	head, ok := readFrontMatter(rest[:end])
+	if !ok {
 		return Document{}, text
 	}
 	_, body, _ := bytes.Cut(rest[end+1:], []byte("\n"))

@@ -115,6 +115,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestHeadsThatAreMadeToHurt reads heads that make gigabytes of a few lines, or take minutes: they are text, or what can be read of them is.
+func TestHeadsThatAreMadeToHurt(t *testing.T) {
+	t.Parallel()
+	bomb := "desc: &a0 [x]\n"
+	for i := range 30 {
+		bomb += fmt.Sprintf("description: &a%d [%s*a%d]\n", i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8), i)
+	}
+	for name, head := range map[string]string{"bomb": bomb + "title: *a30", "lists": "title: " + strings.Repeat("[", 60_000), "dashes": "title:\n " + strings.Repeat("- ", 30_000), "prose": "Pears and figs"} {
+		d, err := document.Read(name+".md", []byte("---\n"+head+"\n---\nBody."))
+		if text := fmt.Sprint(d); err != nil || d.Title != name || !strings.Contains(text, "Body.") {
+			t.Errorf("%s: %v, %.200s", name, err, text)
+		}
+	}
+	d, err := document.Read("a.md", []byte("---\r\ntags: [a, b]\r\nurl: https://pears.example/?a=*b\r\ntitle: >\r\n  Pears and\r\n  figs\r\nmore:\r\n- c: d\r\n# note\r\n---\r\nBody."))
+	if err != nil || d.Title != "Pears and figs" || len(d.Sections) != 1 || d.Sections[0].Text != "Body." {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestWhatCantBeRead(t *testing.T) {
 	t.Parallel()
 	bomb := docx(t, "<w:document>"+strings.Repeat("<w:p><w:t>"+strings.Repeat("a", 1000)+"</w:t></w:p>", 9000)+"</w:document>")
