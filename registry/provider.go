@@ -143,6 +143,9 @@ type Call struct {
 	Preview *Preview
 	// Ask asks the run's owner something in the midst of Call, one question after the other; nil: nobody can be asked.
 	Ask Asker
+	// Report tells how far Call is; its State and Result do not matter. It may be called at any time and from several goroutines, and does
+	// not wait for anything; what comes while a question is open or after Call is not shown. nil: nobody looks.
+	Report func(Progress)
 }
 
 // Preview is what a call would do.

@@ -80,6 +80,21 @@ func (n *FlatNode) OutputName(slot int) string {
 	return ""
 }
 
+// OutputType is the type of an output: the declared one, or that of the file where none is declared or it takes after what is linked, or empty.
+func (n *FlatNode) OutputType(slot int) string {
+	declared := ""
+	if n.Spec != nil && slot < len(n.Spec.Outputs) {
+		declared = n.Spec.Outputs[slot]
+	}
+	if (declared == "" || AnyType(declared)) && n.Node != nil && slot < len(n.Node.Outputs) {
+		return n.Node.Outputs[slot].Type
+	}
+	return declared
+}
+
+// AnyType tells types that take after what is linked: those of switches.
+func AnyType(kind string) bool { return kind == "*" || strings.HasPrefix(kind, "COMFY_MATCHTYPE") }
+
 // IsResult says whether the node gives a result of the workflow.
 func (n *FlatNode) IsResult() bool {
 	return n.Spec != nil && n.Spec.OutputNode || OutputKind(n.Class) != ""

@@ -388,7 +388,7 @@ func mediaKind(n *graph.FlatNode, input string, s *objectinfo.Input) registry.In
 // the channel of a mask's loader says. ComfyUI's masks are full where alpha is nought, and where a colour is full.
 func (d *definer) maskOf(n *graph.FlatNode) registry.MaskKind {
 	switch n.Class {
-	case "LoadImage":
+	case "LoadImage", "LoadImageOutput":
 		if slices.ContainsFunc(d.uses[n.ID], func(u graph.Use) bool { return u.Slot == 1 }) {
 			return registry.MaskWithin
 		}

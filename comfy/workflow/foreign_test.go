@@ -255,3 +255,58 @@ func TestSoundsBecomeVideos(t *testing.T) {
 		t.Errorf("category %q of %v", d.Tool.Category, summary(d))
 	}
 }
+
+// What a switch that nobody declared hands on is known by what the file says of its other end.
+func TestPromptBehindAnUndeclaredSwitch(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "any_03", "CONDITIONING").Link(2, "2", 0, "3", "positive", "CONDITIONING").Link(3, "3", 0, "4", "samples", "LATENT").Link(4, "4", 0, "5", "images", "IMAGE").Link(5, "6", 0, "1", "conditioning", "CONDITIONING")
+	b.Node("6", "CLIPTextEncode", `["a cat"]`, "").Node("1", "Referring", `[]`, `"outputs": [{"name": "CONDITIONING", "type": "CONDITIONING"}],`)
+	b.Node("2", "Any Switch (rgthree)", `[]`, `"outputs": [{"name": "*", "type": "CONDITIONING"}],`).Node("3", "KSampler", `[7, "randomize", 30, 7.5, "heun", "normal", 1]`, "").Node("4", "VAEDecode", `[]`, "").Node("5", "SaveImage", `["x"]`, "")
+	wantTargets(t, define(t, b.String(), nil), map[string]string{"prompt": "6.text"})
+}
+
+// A node that is told not to save only shows.
+func TestOnlyShown(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "images", "IMAGE").Link(2, "1", 0, "3", "images", "IMAGE")
+	b.Node("1", "Maker", `[]`, "")
+	b.Node("2", "VHS_VideoCombine", `{"frame_rate": 16, "loop_count": 0, "format": "video/h264-mp4", "save_output": false}`, "").Node("3", "VHS_VideoCombine", `{"frame_rate": 16, "loop_count": 0, "format": "video/h264-mp4", "save_output": true}`, "")
+	if out := define(t, b.String(), nil).Binding.Outputs; len(out) != 1 || out[0].Node != "3" {
+		t.Errorf("outputs %v, want the saved film alone", out)
+	}
+	b.Nodes = append(b.Nodes[:2], b.Nodes[3:]...)
+	if out := define(t, b.String(), nil).Binding.Outputs; len(out) != 1 || out[0].Node != "2" {
+		t.Errorf("outputs %v, want the film that is shown where none is saved", out)
+	}
+}
+
+// What nobody declared shows the shape that is made, beside the preview of a mask on the way.
+func TestMeshBesideThePreviewOfItsPicture(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 1, "2", "mask", "MASK").Link(2, "1", 0, "3", "image", "IMAGE").Link(3, "3", 0, "4", "trimesh", "TRIMESH").Link(4, "3", 0, "5", "trimesh", "TRIMESH")
+	b.Node("1", "LoadImage", `["a.png", "image"]`, "").Node("2", "MaskPreview", `[]`, "").Node("3", "Sculptor", `[]`, "").Node("4", "GeomPackPreviewMeshVTK", `[]`, "").Node("5", "Remesher", `[]`, "")
+	d := define(t, b.String(), nil)
+	if out := d.Binding.Outputs; len(out) != 2 || out[1].Node != "4" || d.Tool.Category != "3d" {
+		t.Errorf("outputs %v, category %q, want the mesh beside the mask", out, d.Tool.Category)
+	}
+}
+
+// A file's name that a text holds is no prompt, and a picture among the results is marked as any other.
+func TestFilesInTexts(t *testing.T) {
+	t.Parallel()
+	b := new(graphtest.Graph)
+	b.Link(1, "1", 0, "2", "file_path", "STRING")
+	b.Node("1", "PrimitiveString", `["cannon_generated.glb"]`, "").Node("2", "MeshAudit", `[]`, "")
+	if f, ok := define(t, b.String(), graphtest.ObjectInfo(t)).Tool.InputSchema.Get("prompt"); ok {
+		t.Errorf("the file is asked for as a prompt: %v", f)
+	}
+	b = new(graphtest.Graph)
+	b.Link(1, "1", 1, "2", "mask", "MASK").Link(2, "1", 0, "2", "pixels", "IMAGE").Link(3, "2", 0, "3", "images", "IMAGE")
+	b.Node("1", "LoadImageOutput", `["a.png [output]"]`, "").Node("2", "Filler", `[]`, "").Node("3", "SaveImage", `["x"]`, "")
+	if f, ok := define(t, b.String(), graphtest.ObjectInfo(t)).Tool.InputSchema.Get("image"); !ok || f.Mask != registry.MaskWithin {
+		t.Errorf("mask %q, want %q", f.Mask, registry.MaskWithin)
+	}
+}

@@ -157,8 +157,11 @@ func pairLinks(n *graph.FlatNode, side string) (links []graph.Ref) {
 
 // carriesConditioning tells links that lead on to texts.
 func (t *tracer) carriesConditioning(input string, r graph.Ref) bool {
-	if origin := t.d.f.ByID[r.Node]; origin != nil && origin.Spec != nil && r.Slot < len(origin.Spec.Outputs) {
-		return origin.Spec.Outputs[r.Slot] == "CONDITIONING"
+	if origin := t.d.f.ByID[r.Node]; origin != nil {
+		kind := origin.OutputType(r.Slot)
+		if kind == "CONDITIONING" || origin.Spec != nil && kind != "" && !graph.AnyType(kind) {
+			return kind == "CONDITIONING"
+		}
 	}
 	return strings.HasPrefix(input, "cond") || strings.HasSuffix(input, "conditioning") || strings.Contains(input, "pipe") || input == "text_embeds"
 }
@@ -255,7 +258,7 @@ func (t *tracer) textBehind(r graph.Ref, been map[string]bool) (graph.FoundWidge
 
 // mayBeText tells types of outputs that can be a text: what a switch gives has the type of what is linked to it.
 func mayBeText(kind string) bool {
-	return kind == "STRING" || kind == "*" || strings.HasPrefix(kind, "COMFY_MATCHTYPE")
+	return kind == "STRING" || graph.AnyType(kind)
 }
 
 // chooses tells nodes that hand on one of several things as it is.
@@ -460,11 +463,15 @@ var avoids = regexp.MustCompile(`(?i)negativ|负|負|ネガティブ|부정|не
 func apiNode(n *graph.FlatNode) bool { return n.Spec != nil && n.Spec.APINode }
 
 func textPrimitive(n *graph.FlatNode, input string) bool {
-	return input == "value" && (n.Class == "PrimitiveString" || n.Class == "PrimitiveStringMultiline")
+	text, _ := n.Inputs.Get(input)
+	return input == "value" && !looksLikeFile(textOf(text)) && (n.Class == "PrimitiveString" || n.Class == "PrimitiveStringMultiline")
 }
 
+// fileName matches texts that are the name or path of a file of known kind, and nothing else.
+var fileName = regexp.MustCompile(`(?i)^[^\n,;!?]{1,200}\.(json|py|txt|csv|png|jpe?g|webp|gif|mp4|webm|mov|mkv|wav|mp3|flac|ogg|glb|gltf|obj|ply|stl|fbx)\s*$`)
+
 func looksLikeFile(s string) bool {
-	return graph.NamesModel(s) || strings.HasSuffix(s, ".json") || strings.HasSuffix(s, ".py")
+	return graph.NamesModel(s) || fileName.MatchString(s)
 }
 
 // guessMedia makes a field for every loader whose file a result depends on.

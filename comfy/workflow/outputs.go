@@ -147,7 +147,7 @@ func (r results) savers() []*graph.FlatNode {
 	var out, texts []*graph.FlatNode
 	for _, n := range r.f.Nodes {
 		switch {
-		case !n.IsResult() || isolated(n) || onlyShows(n) && saved[n.ResultKind()]:
+		case !r.isShape(n) && (!n.IsResult() || isolated(n)) || onlyShows(n) && saved[n.ResultKind()]:
 		case n.ResultKind() == graph.KindText:
 			texts = append(texts, n) // numbers and words on the way do not come before what the tool makes
 		default:
@@ -157,8 +157,16 @@ func (r results) savers() []*graph.FlatNode {
 	return append(out, texts...)
 }
 
-// onlyShows tells previews and displays of text from what is saved.
+// isShape tells what shows or saves a shape by its name, of a pack that nobody declared: the picture of which it is made is often shown as well.
+func (r results) isShape(n *graph.FlatNode) bool {
+	return r.isEnd(n) && n.HasLink() && n.ResultKind() == graph.Kind3D && showsByName.MatchString(n.Class)
+}
+
+// onlyShows tells previews, displays of text and what is told not to save from what is saved.
 func onlyShows(n *graph.FlatNode) bool {
+	if saves, _ := n.Inputs.Get("save_output"); saves == false {
+		return true
+	}
 	return graph.IsPreview(n.Class) || graph.OutputKind(n.Class) == graph.KindText && n.Class != "SaveString"
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/internal/said"
@@ -36,8 +37,10 @@ type asks struct {
 
 // asked is a call, and what became of the server's questions.
 type asked struct {
-	ctx     context.Context // of the call, for questions that come beside it
-	ask     registry.Asker  // nil: there is nobody to ask
+	ctx     context.Context         // of the call, for questions that come beside it
+	ask     registry.Asker          // nil: there is nobody to ask
+	report  func(registry.Progress) // nil: nobody looks how far it is
+	token   string                  // by which the server says how far it is
 	mu      sync.Mutex
 	problem said.Text // why the last question got no answer of its owner's; empty: it did, or there was none
 }
@@ -45,8 +48,8 @@ type asked struct {
 // askKey leads from a call's context to the call.
 type askKey struct{}
 
-func (a *asks) begin(ctx context.Context, ask registry.Asker) (context.Context, *asked) {
-	call := &asked{ask: ask}
+func (a *asks) begin(ctx context.Context, c registry.Call) (context.Context, *asked) {
+	call := &asked{ask: c.Ask, report: c.Report, token: uuid.NewString()}
 	call.ctx = context.WithValue(ctx, askKey{}, call)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,6 +86,22 @@ func (a *asks) of(ctx context.Context) *asked {
 		return call
 	}
 	return nil
+}
+
+// progress leads what a server says of how far it is to the call that it is about.
+func (s *server) progress(a *asks, params *sdk.ProgressNotificationParams) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for call := range a.open {
+		if params.ProgressToken != call.token || call.report == nil {
+			continue
+		}
+		now := registry.Progress{State: registry.RunRunning, Stage: shorter(s.hide(params.Message), maxLabel)}
+		if params.Total > 0 {
+			now.Fraction, now.HasFraction = params.Progress/params.Total, true
+		}
+		call.report(now)
+	}
 }
 
 func (c *asked) note(problem said.Text) {

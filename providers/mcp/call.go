@@ -37,8 +37,10 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 			return registry.Result{}, s.failure(ctx, c.Tool, err, true)
 		}
 		began := time.Now()
-		asking, call := session.asks.begin(limited, c.Ask)
-		answer, err := session.CallTool(asking, &sdk.CallToolParams{Name: name, Arguments: argumentsOf(c)})
+		asking, call := session.asks.begin(limited, c)
+		params := &sdk.CallToolParams{Name: name, Arguments: argumentsOf(c)}
+		params.SetProgressToken(call.token)
+		answer, err := session.CallTool(asking, params)
 		problem, spent := session.asks.end(call, err == nil || answered(err) != nil)
 		if spent {
 			s.drop(session)

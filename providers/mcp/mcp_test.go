@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +99,9 @@ func heard(said *sdk.ElicitResult) string {
 	return said.Action + " " + string(content) + ";"
 }
 
+// counted has, by the text of calls whose server says how far it is, the channel that is closed when that was heard.
+var counted sync.Map
+
 // newServer has a tool of each kind.
 func newServer(calls *atomic.Int64) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "library", Version: "1"}, nil)
@@ -105,6 +109,18 @@ func newServer(calls *atomic.Int64) *sdk.Server {
 		func(ctx context.Context, r *sdk.CallToolRequest, q query) (*sdk.CallToolResult, any, error) {
 			if calls != nil {
 				calls.Add(1)
+			}
+			if told, counts := counted.Load(q.Text); counts {
+				token := r.Params.GetProgressToken()
+				for _, p := range []*sdk.ProgressNotificationParams{{ProgressToken: "another's", Progress: 9, Total: 10}, {ProgressToken: token, Progress: 1, Total: 4, Message: "shelf one"}, {ProgressToken: token, Progress: 2, Message: "said " + secret}} {
+					if err := r.Session.NotifyProgress(ctx, p); err != nil {
+						return nil, nil, err
+					}
+				}
+				select {
+				case <-told.(chan struct{}):
+				case <-ctx.Done():
+				}
 			}
 			switch q.Text {
 			case "fail":

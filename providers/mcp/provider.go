@@ -227,6 +227,9 @@ func (p *Provider) connect(ctx context.Context, s *server) (session *connection,
 	client := sdk.NewClient(&sdk.Implementation{Name: "signalbox", Version: p.cfg.Version}, &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { p.cfg.Changed() },
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			s.progress(&session.asks, r.Params)
+		},
 		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			result, err := s.elicit(ctx, &session.asks, r.Params)
 			if err != nil {

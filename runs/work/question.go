@@ -69,16 +69,16 @@ type asking struct {
 	*step
 	ctx   context.Context // of the call, which ends all its questions
 	end   context.CancelCauseFunc
-	turn  chan struct{} // held by the question that is open
+	turn  chan struct{} // held by the question that is open, and by who changes the run
 	count int
 }
 
-// callAsking is a call whose provider may ask the run's owner. When it is over no question is open any more.
+// callAsking is a call whose provider may ask the run's owner, and tell how far it is. When it is over no question is open any more.
 func (w *step) callAsking(ctx context.Context, provider registry.Caller) (registry.Result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	a := &asking{step: w, ctx: ctx, end: end, turn: make(chan struct{}, 1)}
 	call := w.call()
-	call.Ask = a.ask
+	call.Ask, call.Report = a.ask, a.report
 	defer func() {
 		end(nil)
 		a.turn <- struct{}{} // the one who asks writes the run
@@ -131,6 +131,48 @@ func (a *asking) ask(ctx context.Context, q registry.Question) registry.Reply {
 		return canceled
 	}
 	return *reply
+}
+
+// report shows how far the call is; it is written down a little later, by flush.
+func (a *asking) report(p registry.Progress) {
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	default: // a question is open, another report is just told, or the call is over
+		return
+	}
+	before := a.r.Run
+	p.State = registry.RunRunning
+	if a.progress(p); a.ctx.Err() != nil || sameProgress(before, a.r.Run) {
+		a.r.Run = before
+		return
+	}
+	a.s.Hub.SetLive(a.live, a.r.Run, nil)
+	if !a.dirty {
+		a.dirty = true
+		time.AfterFunc(max(0, writeEvery-a.s.Config.Now().Sub(a.wrote)), a.flush)
+	}
+}
+
+// flush writes down how far the call is, unless it is over or that was done.
+func (a *asking) flush() {
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-a.ctx.Done():
+		return
+	}
+	if !a.dirty {
+		return
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, writeEvery)
+	defer cancel()
+	if err := a.write(ctx); err != nil {
+		a.dirty = false // the next report has another try
+		if a.ctx.Err() == nil && !errors.Is(err, store.ErrGone) {
+			a.log().WarnContext(ctx, "how far a call is could not be written", "error", err)
+		}
+	}
 }
 
 // keep stores a question with the run, and shows it.

@@ -234,16 +234,8 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 			p.Rest = before.ExpectedAt.Sub(v.s.Now())
 		}
 	}
-	v.r.Status, v.ran = runs.StatusRunning, true
-	if p.State == registry.RunQueued {
-		v.r.Status, v.ran = runs.StatusSubmitted, false
-	}
-	v.r.Stage, v.r.QueuePosition, v.r.Fraction = cleanText(p.Stage), max(p.QueuePosition, 0), nil
-	if p.HasFraction && !math.IsNaN(p.Fraction) {
-		fraction := min(max(p.Fraction, 0), 1)
-		v.r.Fraction = &fraction
-	}
-	v.r.ExpectedAt = v.expected(p.Rest)
+	v.ran = p.State != registry.RunQueued
+	v.progress(p)
 	if v.s.Config.Check != nil {
 		p.Preview = nil // nobody has looked at it
 	}
@@ -255,13 +247,27 @@ func (v *watching) note(ctx context.Context, p registry.Progress) {
 	v.s.Hub.SetLive(v.live, v.r.Run, p.Preview)
 }
 
+// progress takes over what a provider says of how far it is.
+func (w *step) progress(p registry.Progress) {
+	w.r.Status = runs.StatusRunning
+	if p.State == registry.RunQueued {
+		w.r.Status = runs.StatusSubmitted
+	}
+	w.r.Stage, w.r.QueuePosition, w.r.Fraction = cleanText(p.Stage), max(p.QueuePosition, 0), nil
+	if p.HasFraction && !math.IsNaN(p.Fraction) {
+		fraction := min(max(p.Fraction, 0), 1)
+		w.r.Fraction = &fraction
+	}
+	w.r.ExpectedAt = w.expected(p.Rest)
+}
+
 // expected is when a run with this rest will be over. A time that hardly moves stays as it is, so that it is no news.
-func (v *watching) expected(rest time.Duration) *time.Time {
-	if rest <= 0 || v.r.Status != runs.StatusRunning {
+func (w *step) expected(rest time.Duration) *time.Time {
+	if rest <= 0 || w.r.Status != runs.StatusRunning {
 		return nil
 	}
-	at := v.s.Now().Add(rest)
-	if known := v.r.ExpectedAt; known != nil && at.Sub(*known).Abs() < time.Second {
+	at := w.s.Now().Add(rest)
+	if known := w.r.ExpectedAt; known != nil && at.Sub(*known).Abs() < time.Second {
 		return known
 	}
 	return &at
