@@ -353,6 +353,35 @@ func TestReader(t *testing.T) {
 			t.Errorf("the request is %+v", in.Message)
 		}
 	})
+	t.Run("what somebody passes on to the bot is what it held, and no reply", func(t *testing.T) {
+		t.Parallel()
+		var m message
+		if err := json.Unmarshal([]byte(`{"id":"1","channel_id":"2","author":{"id":"7"},"content":"","message_reference":{"type":1,"message_id":"8","channel_id":"9"},
+			"message_snapshots":[{"message":{"content":"a cat","attachments":[{"id":"55","filename":"a.png","content_type":"image/png","url":"https://cdn.discordapp.com/a"}]}}]}`), &m); err != nil {
+			t.Fatal(err)
+		}
+		in, ok := r.message(m, nil)
+		if !ok || in.Text != "a cat" || len(in.Attachments) != 1 || in.Attachments[0].Name != "a.png" || m.Reference != nil {
+			t.Errorf("%v %+v, in answer to %v", ok, in, m.Reference)
+		}
+	})
+	t.Run("a sticker or a poll in private gets an answer, news of the chat get none", func(t *testing.T) {
+		t.Parallel()
+		for text, want := range map[string]bool{
+			`{"id":"1","channel_id":"2","author":{"id":"7"},"content":"","sticker_items":[{"id":"3","name":"Wave"}]}`:                                         true,
+			`{"id":"1","channel_id":"2","type":19,"author":{"id":"7"},"content":"","poll":{}}`:                                                                true,
+			`{"id":"1","channel_id":"2","type":6,"author":{"id":"7"},"content":""}`:                                                                           false,
+			`{"id":"1","channel_id":"2","guild_id":"5","author":{"id":"7"},"content":"","sticker_items":[{"id":"3","name":"Wave"}],"mentions":[{"id":"99"}]}`: false,
+		} {
+			var m message
+			if err := json.Unmarshal([]byte(text), &m); err != nil {
+				t.Fatal(err)
+			}
+			if in, ok := r.message(m, func() *channel { return nil }); ok != want || in.Text != "" {
+				t.Errorf("%s: %v %+v", text, ok, in)
+			}
+		}
+	})
 	t.Run("messages to the bot are read, others are not", func(t *testing.T) {
 		t.Parallel()
 		for text, want := range map[string]bool{

@@ -131,7 +131,8 @@ func (r reader) message(m message, where func() *channel) (chat.Incoming, bool) 
 	unnamed := strings.NewReplacer("<@"+r.bot+">", "", "<@!"+r.bot+">", "").Replace(m.Content)
 	said := strings.TrimSpace(clean(unnamed))
 	files := attachments(m)
-	if said == "" && len(files) == 0 {
+	byPerson := m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply // who says nothing readable in private is answered all the same
+	if said == "" && len(files) == 0 && (m.GuildID != "" || !byPerson) {
 		return chat.Incoming{}, false
 	}
 	c := chat.Chat{Place: chat.Place{Chat: m.ChannelID}, Kind: chat.ChatPrivate, Space: m.GuildID}

@@ -52,21 +52,35 @@ type attachment struct {
 }
 
 type message struct {
-	ID          string       `json:"id"`
-	ChannelID   string       `json:"channel_id"`
-	GuildID     string       `json:"guild_id"`
-	Author      user         `json:"author"`
-	Member      *member      `json:"member"`
-	Content     string       `json:"content"`
-	Timestamp   time.Time    `json:"timestamp"`
-	Mentions    []user       `json:"mentions"`
-	Attachments []attachment `json:"attachments"`
-	WebhookID   string       `json:"webhook_id"`
-	Referenced  *message     `json:"referenced_message"`
+	ID          string                `json:"id"`
+	Type        discordgo.MessageType `json:"type"`
+	ChannelID   string                `json:"channel_id"`
+	GuildID     string                `json:"guild_id"`
+	Author      user                  `json:"author"`
+	Member      *member               `json:"member"`
+	Content     string                `json:"content"`
+	Timestamp   time.Time             `json:"timestamp"`
+	Mentions    []user                `json:"mentions"`
+	Attachments []attachment          `json:"attachments"`
+	WebhookID   string                `json:"webhook_id"`
+	Referenced  *message              `json:"referenced_message"`
 	Reference   *struct {
 		MessageID string `json:"message_id"`
 		ChannelID string `json:"channel_id"`
 	} `json:"message_reference"`
+	Snapshots []struct{ Message *message } `json:"message_snapshots"` // what a message held that was passed on, see UnmarshalJSON
+}
+
+// UnmarshalJSON reads a message. One that was passed on holds what the other did, and is no reply to it.
+func (m *message) UnmarshalJSON(data []byte) error {
+	type plain message
+	err := json.Unmarshal(data, (*plain)(m))
+	for _, s := range m.Snapshots {
+		if s.Message != nil {
+			m.Content, m.Attachments, m.Reference = s.Message.Content, s.Message.Attachments, nil
+		}
+	}
+	return err
 }
 
 // interaction is a command, a pressed component, a form sent in, or an option being typed.

@@ -26,8 +26,8 @@ type reader struct {
 	now      time.Time
 }
 
-// read gives false for updates that are none of ours: commands for other bots, messages without anything to
-// read, kinds we do not know.
+// read gives false for updates that are none of ours: commands for other bots, service messages, kinds we do not know.
+// A place, a contact or a poll that is sent to the bot has nothing to read, and is answered like words that say nothing.
 func (r reader) read(u botapi.Update) (in chat.Incoming, ok bool) {
 	switch {
 	case u.Message != nil && u.Message.ViaBot != nil && u.Message.ViaBot.ID == r.bot:
@@ -51,7 +51,8 @@ func (r reader) message(m *botapi.Message) (chat.Incoming, bool) {
 	from, ok := r.sender(m)
 	text, _ := m.Body()
 	files := attachments(m.Content)
-	if !ok || text == "" && len(files) == 0 {
+	empty := text == "" && len(files) == 0
+	if !ok || empty && !m.Any() {
 		return chat.Incoming{}, false
 	}
 	command, rest, ours := chat.ParseCommand(clean(text), r.username)
@@ -69,7 +70,7 @@ func (r reader) message(m *botapi.Message) (chat.Incoming, bool) {
 		in.Text = r.unnamed(rest)
 	}
 	in.Addressed = in.Named || in.ReplyTo != nil && in.ReplyTo.Own
-	return in, true
+	return in, !empty || in.Addressed || m.Chat.IsPrivate()
 }
 
 // sender gives who speaks. Anonymous administrators and channels are who they speak as; other bots, and

@@ -121,9 +121,32 @@ type Content struct {
 	Sticker   *FileInfo   `json:"sticker"`
 }
 
+// Unreadable are the kinds of content that have neither text nor a file that bots can fetch.
+type Unreadable struct {
+	Location  json.RawMessage `json:"location"`
+	Contact   json.RawMessage `json:"contact"`
+	Poll      json.RawMessage `json:"poll"`
+	Dice      json.RawMessage `json:"dice"`
+	Game      json.RawMessage `json:"game"`
+	Story     json.RawMessage `json:"story"`
+	PaidMedia json.RawMessage `json:"paid_media"`
+	Checklist json.RawMessage `json:"checklist"`
+}
+
+// Any reports whether a message has such content: it is no service message.
+func (u Unreadable) Any() bool {
+	for _, raw := range []json.RawMessage{u.Location, u.Contact, u.Poll, u.Dice, u.Game, u.Story, u.PaidMedia, u.Checklist} {
+		if len(raw) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Message is a message in a chat. Date 0 means that its content is no longer accessible.
 type Message struct {
 	Content
+	Unreadable
 	MessageID         int             `json:"message_id"`
 	ThreadID          int             `json:"message_thread_id"`
 	IsTopicMessage    bool            `json:"is_topic_message"`
