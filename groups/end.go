@@ -129,10 +129,7 @@ func (s *Store) Tend(ctx context.Context, tell func(context.Context, Ended) erro
 }
 
 func (s *Store) endParties(ctx context.Context) error {
-	rows, err := s.cfg.Pool.Query(ctx, `SELECT p.group_id::text FROM group_parties p WHERE p.ended_at IS NULL AND `+dueSQL, s.cfg.Now())
-	if err != nil {
-		return fmt.Errorf("look for parties that are over: %w", err)
-	}
+	rows, _ := s.cfg.Pool.Query(ctx, `SELECT p.group_id::text FROM group_parties p WHERE p.ended_at IS NULL AND `+dueSQL, s.cfg.Now())
 	due, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, group := range due {
 		err = errors.Join(err, postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
@@ -150,14 +147,11 @@ func (s *Store) endParties(ctx context.Context) error {
 
 // sweep gives back what came to funds that are no more.
 func (s *Store) sweep(ctx context.Context) error {
-	rows, err := s.cfg.Pool.Query(ctx, `
+	rows, _ := s.cfg.Pool.Query(ctx, `
 		SELECT f.group_id::text, f.fund::text FROM (
 			SELECT id AS group_id, id AS fund FROM groups WHERE closed_at IS NOT NULL
 			UNION ALL SELECT group_id, id FROM group_parties WHERE ended_at IS NOT NULL) f
 		JOIN ledger_accounts a ON a.owner = f.fund AND a.kind = 'wallet' AND a.balance > 0`)
-	if err != nil {
-		return fmt.Errorf("look for what came back: %w", err)
-	}
 	type late struct{ Group, Fund string }
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[late])
 	for _, one := range found {
@@ -178,13 +172,10 @@ func (s *Store) tellEnds(ctx context.Context, tell func(context.Context, Ended) 
 	var failed error // it must not undo what is noted of others
 	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		failed = nil
-		rows, err := tx.Query(ctx, `
+		rows, _ := tx.Query(ctx, `
 			SELECT p.id::text, g.platform, p.chat, p.ended_at, p.left_over, (SELECT coalesce(sum(amount), 0)::bigint FROM group_gifts WHERE fund = p.id)
 			FROM group_parties p JOIN groups g ON g.id = p.group_id
 			WHERE p.ended_at IS NOT NULL AND p.told_at IS NULL ORDER BY p.ended_at FOR UPDATE OF p SKIP LOCKED`)
-		if err != nil {
-			return fmt.Errorf("look for parties to tell of: %w", err)
-		}
 		type row struct {
 			ID, Platform string
 			Chat         []byte

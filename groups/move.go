@@ -19,13 +19,10 @@ func (s *Store) MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to stri
 }
 
 func (s *Store) moveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 		SELECT g.id::text, (SELECT min(a.id) FROM ledger_accounts a WHERE a.owner = g.id) FROM groups g
 		WHERE g.platform = $1 AND g.kind = 'chat' AND g.place = ANY ($2) AND g.closed_at IS NULL ORDER BY g.id FOR UPDATE OF g`,
 		platform, []string{from, to})
-	if err != nil {
-		return err
-	}
 	type wallet struct {
 		ID     string
 		Opened int64 // grows with each that is opened

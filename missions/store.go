@@ -40,10 +40,7 @@ func scanMission(row pgx.CollectableRow) (m Mission, err error) {
 
 // query reads missions with how far their legs are.
 func query(ctx context.Context, q querier, where string, args ...any) ([]Mission, error) {
-	rows, err := q.Query(ctx, `SELECT `+missionColumns+` FROM missions m `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read missions: %w", err)
-	}
+	rows, _ := q.Query(ctx, `SELECT `+missionColumns+` FROM missions m `+where, args...)
 	found, err := pgx.CollectRows(rows, scanMission)
 	if err == nil && len(found) > 0 {
 		err = readLegs(ctx, q, found)

@@ -284,10 +284,7 @@ func scanRule(row pgx.CollectableRow) (Rule, error) {
 // DeleteRule takes a rule back. One that is not there is ErrNotFound.
 func (s *Store) DeleteRule(ctx context.Context, id int64, by string) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `DELETE FROM access_rules WHERE id = $1 RETURNING `+ruleColumns, id)
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, `DELETE FROM access_rules WHERE id = $1 RETURNING `+ruleColumns, id)
 		r, err := pgx.CollectExactlyOneRow(rows, scanRule)
 		if err != nil {
 			return notFound(err)

@@ -118,12 +118,9 @@ func (s *Store) persons(ctx context.Context, accounts []Account) ([]Person, erro
 		people[i] = Person{Account: a, Blocked: ruled && !allow, Limits: p.limits[a.ID]}
 		ids[i], at[a.ID] = a.ID, i
 	}
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT user_id::text, platform, external_id, name, handle, language, created_at FROM user_identities
 		WHERE user_id = ANY ($1::text[]::uuid[]) ORDER BY created_at, platform, external_id`, ids)
-	if err != nil {
-		return nil, fmt.Errorf("list people: %w", err)
-	}
 	var owner string
 	var i LinkedIdentity
 	_, err = pgx.ForEachRow(rows, []any{&owner, &i.Platform, &i.ExternalID, &i.Name, &i.Handle, &i.Language, &i.LinkedAt}, func() error {

@@ -60,10 +60,7 @@ const sessionColumns = `id::text AS id, user_id::text AS account_id, way, agent,
 // BySession gives the session behind a cookie's secret and its account, or ErrNotFound. Being seen
 // prolongs the session.
 func (s *Credentials) BySession(ctx context.Context, secret string) (Account, Session, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now()`, hashOf(secret))
-	if err != nil {
-		return Account{}, Session{}, fmt.Errorf("session: %w", err)
-	}
+	rows, _ := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now()`, hashOf(secret))
 	session, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Session])
 	if err != nil {
 		return Account{}, Session{}, fmt.Errorf("session: %w", notFound(err))

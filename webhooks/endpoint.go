@@ -124,10 +124,7 @@ func (o *Outbox) Endpoints(ctx context.Context, accountID string) ([]Endpoint, e
 
 // Endpoint gives one of an account, or ErrNoEndpoint.
 func (o *Outbox) Endpoint(ctx context.Context, accountID, id string) (Endpoint, error) {
-	rows, err := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2`, accountID, id)
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("endpoint %s: %w", id, err)
-	}
+	rows, _ := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2`, accountID, id)
 	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Endpoint])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Endpoint{}, ErrNoEndpoint

@@ -97,13 +97,10 @@ func (o *Outbox) Deliveries(ctx context.Context, accountID, endpoint string, lim
 	for i, m := range messages {
 		list[i].Message, places[m.ID], ids[i] = m, i, m.ID
 	}
-	rows, err := o.cfg.Pool.Query(ctx, `
+	rows, _ := o.cfg.Pool.Query(ctx, `
 		SELECT m.id, a.at, a.status, a.took_ms, a.error, a.answer FROM unnest($1::uuid[]) AS m (id) CROSS JOIN LATERAL (
 			SELECT t.id, t.at, t.status, t.took_ms, t.error, t.answer FROM webhook_attempts t WHERE t.message_id = m.id ORDER BY t.id DESC LIMIT $2) a
 		ORDER BY a.id`, ids, triesShown)
-	if err != nil {
-		return nil, fmt.Errorf("list the attempts of endpoint %s: %w", endpoint, err)
-	}
 	var of uuid.UUID
 	var try Attempt
 	_, err = pgx.ForEachRow(rows, []any{&of, &try.At, &try.Status, &try.TookMs, &try.Error, &try.Answer}, func() error {

@@ -132,13 +132,10 @@ func (t *turn) upload(content []byte, part picturePart) (media json.RawMessage, 
 
 // heldByPenpot are the pictures of a scene that a file of Penpot holds, by the hash of their content.
 func (st store) heldByPenpot(ctx context.Context, sceneID, file string) (map[[sha256.Size]byte]json.RawMessage, error) {
-	rows, err := st.pool.Query(ctx, `SELECT hash, media FROM canvas_penpot_pictures WHERE scene_id = $1 AND file_id = $2 AND sent_at > now() - $3::interval`, sceneID, file, heldFor)
-	if err != nil {
-		return nil, fmt.Errorf("read which pictures Penpot holds: %w", err)
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT hash, media FROM canvas_penpot_pictures WHERE scene_id = $1 AND file_id = $2 AND sent_at > now() - $3::interval`, sceneID, file, heldFor)
 	held := map[[sha256.Size]byte]json.RawMessage{}
 	var hash, media []byte
-	_, err = pgx.ForEachRow(rows, []any{&hash, &media}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&hash, &media}, func() error {
 		held[[sha256.Size]byte(hash)] = json.RawMessage(media)
 		return nil
 	})

@@ -140,11 +140,8 @@ func (store) find(ctx context.Context, tx pgx.Tx, key sceneKey, lock bool) (*sto
 }
 
 func (store) load(ctx context.Context, tx pgx.Tx, s *stored) error {
-	rows, err := tx.Query(ctx, `SELECT body FROM canvas_shapes WHERE scene_id = $1`, s.ID)
-	if err != nil {
-		return fmt.Errorf("read the drawing: %w", err)
-	}
-	s.shapes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*scene.Shape, error) {
+	rows, _ := tx.Query(ctx, `SELECT body FROM canvas_shapes WHERE scene_id = $1`, s.ID)
+	shapes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*scene.Shape, error) {
 		var raw []byte
 		if err := row.Scan(&raw); err != nil {
 			return nil, err
@@ -155,6 +152,7 @@ func (store) load(ctx context.Context, tx pgx.Tx, s *stored) error {
 	if err != nil {
 		return fmt.Errorf("read the drawing: %w", err)
 	}
+	s.shapes = shapes
 	return nil
 }
 
@@ -274,10 +272,7 @@ const infoColumns = `id::text, title, version, changed_at`
 
 // list gives somebody's drawings, the one that was changed last first.
 func (st store) list(ctx context.Context, w Whose) ([]Info, error) {
-	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` ORDER BY changed_at DESC LIMIT 100`, w.Account, w.Maker)
-	if err != nil {
-		return nil, fmt.Errorf("list drawings: %w", err)
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` ORDER BY changed_at DESC LIMIT 100`, w.Account, w.Maker)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Info])
 	if err != nil {
 		return nil, fmt.Errorf("list drawings: %w", err)
@@ -290,10 +285,7 @@ func (st store) info(ctx context.Context, w Whose, id string) (Info, error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return Info{}, lost(id)
 	}
-	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` AND id = $3`, w.Account, w.Maker, id)
-	if err != nil {
-		return Info{}, fmt.Errorf("find the drawing: %w", err)
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` AND id = $3`, w.Account, w.Maker, id)
 	info, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Info])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Info{}, lost(id)

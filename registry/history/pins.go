@@ -78,10 +78,7 @@ func (h *Store) Unpin(ctx context.Context, toolID string, number int) (int64, er
 
 // Pins lists what is kept at hand, by tool and number.
 func (h *Store) Pins(ctx context.Context) ([]Pin, error) {
-	rows, err := h.pool.Query(ctx, `SELECT tool_id, version, number, instead, by_whom, pinned_at FROM registry_pins ORDER BY tool_id, number, instead`)
-	if err != nil {
-		return nil, fmt.Errorf("list pinned versions: %w", err)
-	}
+	rows, _ := h.pool.Query(ctx, `SELECT tool_id, version, number, instead, by_whom, pinned_at FROM registry_pins ORDER BY tool_id, number, instead`)
 	pins, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Pin])
 	if err != nil {
 		return nil, fmt.Errorf("list pinned versions: %w", err)

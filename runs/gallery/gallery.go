@@ -132,11 +132,8 @@ func (g *Gallery) list(ctx context.Context, q Query) ([]Item, error) {
 
 // ask gives the results that a statement chooses. Its plan depends on how much somebody has, so it is made anew each time.
 func (g *Gallery) ask(ctx context.Context, page string, args []any) ([]Item, error) {
-	rows, err := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
+	rows, _ := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
 		append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, scanItem)
 }
 
@@ -200,12 +197,9 @@ func (g *Gallery) Find(ctx context.Context, accountID string, refs []ResultRef) 
 	for i, p := range refs {
 		ids[i], numbers[i] = p.RunID, p.N
 	}
-	rows, err := g.pool.Query(ctx, `
+	rows, _ := g.pool.Query(ctx, `
 		SELECT `+columns+` FROM unnest($2::uuid[], $3::int[]) WITH ORDINALITY w (id, n, nth) JOIN gallery_items g ON g.run_id = w.id AND g.n = w.n
 		JOIN runs r ON r.id = g.run_id WHERE g.account_id = $1 ORDER BY w.nth`, accountID, ids, numbers)
-	if err != nil {
-		return nil, fmt.Errorf("find results: %w", err)
-	}
 	items, err := pgx.CollectRows(rows, scanItem)
 	if err == nil && len(items) < len(refs) {
 		err = runs.ErrNotFound

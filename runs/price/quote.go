@@ -144,10 +144,7 @@ func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error
 	if ok && now.Sub(known.at) < learnedFor {
 		return known.lessons, nil
 	}
-	rows, err := s.Config.Pool.Query(ctx, learnSQL, pgx.QueryExecModeCacheDescribe, tool.ToolID, learnAmong)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, learnSQL, pgx.QueryExecModeCacheDescribe, tool.ToolID, learnAmong)
 	fresh, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (lesson, error) {
 		var l lesson
 		var raw []byte

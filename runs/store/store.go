@@ -129,10 +129,7 @@ type querier interface {
 }
 
 func (s *Store) queryOn(ctx context.Context, q querier, where string, args ...any) ([]Record, error) {
-	rows, err := q.Query(ctx, `SELECT `+runColumns+` FROM runs r `+where, args...)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := q.Query(ctx, `SELECT `+runColumns+` FROM runs r `+where, args...)
 	found, err := pgx.CollectRows(rows, scanRun)
 	if err != nil {
 		return nil, err
@@ -263,10 +260,7 @@ func (c *toolCache) get(ctx context.Context, q querier, key ToolKey) (registry.T
 	if tool, ok := c.find(key); ok {
 		return tool, nil
 	}
-	rows, err := q.Query(ctx, `SELECT convert_to(definition::text, 'UTF8') FROM run_tools WHERE tool_id = $1 AND version = $2`, key.ID, key.Version)
-	if err != nil {
-		return registry.Tool{}, err
-	}
+	rows, _ := q.Query(ctx, `SELECT convert_to(definition::text, 'UTF8') FROM run_tools WHERE tool_id = $1 AND version = $2`, key.ID, key.Version)
 	raw, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]byte])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return registry.Tool{}, fmt.Errorf("%w: there is no version %s of %s", errUnreadable, key.Version, key.ID)
@@ -411,12 +405,9 @@ func (s *Env) Submits(r *Record) bool {
 
 // Unstopped lists the runs of the last days that could not be stopped at their services, newest first.
 func (s *Store) Unstopped(ctx context.Context) ([]runs.Unstopped, error) {
-	rows, err := s.Config.Pool.Query(ctx, `
+	rows, _ := s.Config.Pool.Query(ctx, `
 		SELECT r.id::text, r.service, coalesce(r.provider_id, ''), s.error, s.since FROM run_stops s JOIN runs r ON r.id = s.run_id
 		WHERE s.next_at IS NULL AND s.since > $1 ORDER BY s.since DESC LIMIT $2`, s.Now().Add(-stopsShown), stopsPage)
-	if err != nil {
-		return nil, fmt.Errorf("list runs that could not be stopped: %w", err)
-	}
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[runs.Unstopped])
 	if err != nil {
 		return nil, fmt.Errorf("list runs that could not be stopped: %w", err)

@@ -103,10 +103,7 @@ func (s *Worker) freeOrphans(ctx context.Context) error {
 // freeStrays frees runs that are claimed here and that nobody works on, as when the answer to their
 // acceptance was lost with a connection. Seen once may be a claim under way; seen twice is not.
 func (s *Worker) freeStrays(ctx context.Context) error {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, s.Instance)
-	if err != nil {
-		return err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, s.Instance)
 	mine, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
@@ -165,10 +162,7 @@ func (s *Worker) endOverdue(ctx context.Context) error {
 // promoteWaiting lets waiting runs go ahead whose account has room, should the end of another run have missed
 // them, as after a change of the limit.
 func (s *Worker) promoteWaiting(ctx context.Context) error {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT DISTINCT account_id::text FROM runs WHERE ended_at IS NULL AND waiting LIMIT 100`)
-	if err != nil {
-		return err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT DISTINCT account_id::text FROM runs WHERE ended_at IS NULL AND waiting LIMIT 100`)
 	accounts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
@@ -228,10 +222,7 @@ func (s *Worker) compare(ctx context.Context) (found []string, err error) {
 		if _, err := tx.Exec(ctx, `SET LOCAL enable_nestloop = off`); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, compareBooks, pgx.QueryExecModeExec) // planned anew, see Ledger.Check
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, compareBooks, pgx.QueryExecModeExec)
 		found, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})

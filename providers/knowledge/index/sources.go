@@ -37,11 +37,8 @@ func (x *Index) Sources(ctx context.Context, account string) ([]Source, error) {
 }
 
 func (x *Index) readable(ctx context.Context, account, toolID string, shared bool) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s, `+namesOf+`
+	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s, `+namesOf+`
 		WHERE `+scope+` ORDER BY lower(s.name), s.id`, account, toolID, shared)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
 	list, err := pgx.CollectRows(rows, scanSource)
 	if err != nil {
 		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
@@ -51,10 +48,7 @@ func (x *Index) readable(ctx context.Context, account, toolID string, shared boo
 
 // All gives all sources, for those who make tools of them.
 func (x *Index) All(ctx context.Context) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s ORDER BY s.id`)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
+	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s ORDER BY s.id`)
 	list, err := pgx.CollectRows(rows, scanSource)
 	if err != nil {
 		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
@@ -108,11 +102,8 @@ func (x *Index) SetProblem(ctx context.Context, id int64, problem string) error 
 
 // Due gives the sources that were added and are to be read: those that were not yet, and sites after a day.
 func (x *Index) Due(ctx context.Context) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin IN ('site', 'upload')
+	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin IN ('site', 'upload')
 		AND (s.refreshed_at IS NULL OR s.origin = 'site' AND s.refreshed_at < now() - interval '20 hours') ORDER BY s.id`)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
 	list, err := pgx.CollectRows(rows, scanSource)
 	if err != nil {
 		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
