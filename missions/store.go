@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -32,7 +33,7 @@ func scanMission(row pgx.CollectableRow) (m Mission, err error) {
 	if err != nil {
 		return m, err
 	}
-	if err := store.DecodeStored(document, &m.Document); err != nil {
+	if err := decimal.Unmarshal(document, &m.Document); err != nil {
 		return m, fmt.Errorf("mission %s: stored document: %w", m.ID, err)
 	}
 	return m, nil
@@ -77,7 +78,7 @@ func readLegs(ctx context.Context, q querier, missions []Mission) error {
 			if *raw == nil {
 				continue
 			}
-			if err := store.DecodeStored(*raw, into); err != nil {
+			if err := decimal.Unmarshal(*raw, into); err != nil {
 				return fmt.Errorf("mission %s: leg %d: %w", id, order, err)
 			}
 		}

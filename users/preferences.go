@@ -1,7 +1,6 @@
 package users
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -97,21 +97,12 @@ func merge(stored []preference, ids []string) (map[string]any, error) {
 			if p.ToolID != id {
 				continue
 			}
-			value, err := decodeValue(p.Value)
-			if err != nil {
+			var value any
+			if err := decimal.Unmarshal(p.Value, &value); err != nil {
 				return nil, fmt.Errorf("preference %s of %s: %w", p.Field, id, err)
 			}
 			values[p.Field] = value
 		}
 	}
 	return values, nil
-}
-
-// decodeValue keeps numbers as they were written.
-func decodeValue(raw []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	err := decoder.Decode(&value)
-	return value, err
 }

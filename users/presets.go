@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -46,11 +47,9 @@ func (s *Preferences) Presets(ctx context.Context, accountID string, tool regist
 		if err := row.Scan(&p.ToolID, &p.Name, &fields, &p.UpdatedAt); err != nil {
 			return p, err
 		}
-		values, err := decodeValue(fields)
-		if err != nil {
+		if err := decimal.Unmarshal(fields, &p.Values); err != nil {
 			return p, err
 		}
-		p.Values, _ = values.(map[string]any)
 		p.Values, _ = tool.Migrate(p.Values)
 		return p, nil
 	})

@@ -59,7 +59,7 @@ func DefaultPrices() (Prices, error) { return ParsePrices(defaultPrices) }
 // ParsePrices reads a price list.
 func ParsePrices(data []byte) (Prices, error) {
 	var p Prices
-	if err := DecodeNumbers(data, &p); err != nil {
+	if err := decimal.Unmarshal(data, &p); err != nil {
 		return p, fmt.Errorf("prices of models: %w", err)
 	}
 	for service, models := range p.Services {

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -175,7 +176,7 @@ func scanItem(row pgx.CollectableRow) (Item, error) {
 	if err := row.Scan(&i.RunID, &i.N, &i.AccountID, &i.ToolID, &output, &i.Prompt, &i.Favorite, &i.Rating, &i.CreatedAt); err != nil {
 		return i, err
 	}
-	if err := store.DecodeStored(output, &i.Output); err != nil {
+	if err := decimal.Unmarshal(output, &i.Output); err != nil {
 		return i, fmt.Errorf("result %s: %w", i.ResultRef, err)
 	}
 	i.Output.FileName = i.Output.ProperName()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -159,7 +160,7 @@ func (s *Pricer) notFound(ctx context.Context, accountID string, addresses []str
 	var given, answered []byte
 	_, err := pgx.ForEachRow(rows, []any{&tool, &given, &answered}, func() error {
 		gone := went{reaching: reaching[tool]}
-		if err := errors.Join(store.DecodeStored(given, &gone.inputs), json.Unmarshal(answered, &gone.outputs)); err != nil {
+		if err := errors.Join(decimal.Unmarshal(given, &gone.inputs), json.Unmarshal(answered, &gone.outputs)); err != nil {
 			return err
 		}
 		addresses = slices.DeleteFunc(addresses, gone.names)

@@ -3,7 +3,6 @@
 package price
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -152,9 +152,7 @@ func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error
 			return l, err
 		}
 		var inputs map[string]any
-		decoder := json.NewDecoder(bytes.NewReader(raw))
-		decoder.UseNumber()
-		if err := decoder.Decode(&inputs); err != nil {
+		if err := decimal.Unmarshal(raw, &inputs); err != nil {
 			return l, err
 		}
 		l.sample.Effort, l.kin, _ = traits(tool, inputs)

@@ -120,9 +120,9 @@ const (
 	tookLeast = time.Millisecond
 )
 
-var tookSQL = `floor(ln(greatest(extract(epoch FROM r.ended_at - r.created_at)::double precision / ` + decimal(tookLeast.Seconds()) + `, 1)) / ln(` + decimal(tookBase) + `::double precision))::smallint`
+var tookSQL = `floor(ln(greatest(extract(epoch FROM r.ended_at - r.created_at)::double precision / ` + sqlNumber(tookLeast.Seconds()) + `, 1)) / ln(` + sqlNumber(tookBase) + `::double precision))::smallint`
 
-func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func sqlNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // partsSQL gives rows of figures by key, service and tool: one of each block and tool, or for the house, and one of each run. The
 // first six parameters are sources. Of blocks and of runs those rows alone count that fit the conditions. OFFSET 0

@@ -3,10 +3,8 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -86,7 +85,7 @@ func (s *stored) decode() error {
 		if part.raw == nil {
 			continue
 		}
-		if err := DecodeStored(part.raw, part.into); err != nil {
+		if err := decimal.Unmarshal(part.raw, part.into); err != nil {
 			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
 		}
 	}
@@ -109,13 +108,6 @@ func (s *stored) decode() error {
 		s.WithoutFiles()
 	}
 	return nil
-}
-
-// DecodeStored reads stored JSON with its numbers as they are: a 64-bit seed must not become a float.
-func DecodeStored(raw []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	return decoder.Decode(into)
 }
 
 // Query reads runs; where says which and in what order.

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
 
@@ -135,7 +135,7 @@ func scanReceived(row pgx.CollectableRow) (turn.Update, error) {
 		return r, err
 	}
 	r.IDs = []string{id}
-	if err := errors.Join(store.Unmarshal(body, &r.Incoming), store.Unmarshal(answer, &r.Answer)); err != nil {
+	if err := errors.Join(decimal.Unmarshal(body, &r.Incoming), decimal.Unmarshal(answer, &r.Answer)); err != nil {
 		return r, fmt.Errorf("update %s of %s: %w", id, r.Platform, err)
 	}
 	return r, nil

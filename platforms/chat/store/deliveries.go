@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -45,7 +46,7 @@ func (d Deliveries) Begin(ctx context.Context, run runs.Run) (*Record, error) {
 		ON CONFLICT (run_id) DO UPDATE SET platform = EXCLUDED.platform
 		RETURNING parts, finished_at IS NOT NULL`, run.ID, run.Origin.Platform, run.AccountID).Scan(&parts, &rec.Finished)
 	if err == nil {
-		err = Unmarshal(parts, &rec.Parts)
+		err = decimal.Unmarshal(parts, &rec.Parts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("record the delivery of run %s: %w", run.ID, err)
@@ -99,7 +100,7 @@ func (d Deliveries) Latest(ctx context.Context, run runs.Run, in chat.Place, sub
 		return chat.MessageRef{}, 0, nil
 	}
 	if err == nil {
-		err = Unmarshal(raw, &shown)
+		err = decimal.Unmarshal(raw, &shown)
 	}
 	if err != nil {
 		return chat.MessageRef{}, 0, fmt.Errorf("look for the message that shows %s: %w", subject, err)
@@ -211,7 +212,7 @@ func (d Deliveries) Parts(ctx context.Context, runID string) (map[string]Part, e
 	err := d.pool.QueryRow(ctx, `SELECT coalesce((SELECT parts FROM chat_deliveries WHERE run_id = $1), '{}')`, runID).Scan(&raw)
 	parts := map[string]Part{}
 	if err == nil {
-		err = Unmarshal(raw, &parts)
+		err = decimal.Unmarshal(raw, &parts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the messages of run %s: %w", runID, err)

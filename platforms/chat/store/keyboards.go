@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -133,7 +134,7 @@ func (s Keyboards) Find(ctx context.Context, platform, id string) (Keyboard, err
 		return k, ErrTooOld
 	}
 	if err == nil {
-		err = Unmarshal(state, &k.State)
+		err = decimal.Unmarshal(state, &k.State)
 	}
 	if err != nil {
 		return k, fmt.Errorf("find buttons: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 )
@@ -99,7 +100,7 @@ func (s Prompts) Last(ctx context.Context, platform, chat, accountID string) (p 
 		return p, false, ErrNoPrompt
 	}
 	if err == nil {
-		err = Unmarshal(state, &p.State)
+		err = decimal.Unmarshal(state, &p.State)
 	}
 	if err != nil {
 		return p, false, fmt.Errorf("find a question: %w", err)

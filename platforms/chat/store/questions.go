@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -43,7 +44,7 @@ const questionColumns = `run_id::text, id, platform, chat, account_id::text, mes
 func scanQuestion(row pgx.CollectableRow) (q Question, err error) {
 	var state []byte
 	if err = row.Scan(&q.RunID, &q.ID, &q.Platform, &q.Chat, &q.AccountID, &q.MessageID, &q.Field, &state, &q.Until); err == nil {
-		err = Unmarshal(state, &q.State)
+		err = decimal.Unmarshal(state, &q.State)
 	}
 	return q, err
 }
@@ -79,7 +80,7 @@ func (s Questions) Move(ctx context.Context, q Question, from int) (asked chat.M
 	}
 	var was QuestionState
 	if err == nil {
-		err = Unmarshal(before, &was)
+		err = decimal.Unmarshal(before, &was)
 	}
 	return was.Asked, err == nil, err
 }
