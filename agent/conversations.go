@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -77,10 +78,7 @@ func (t *talk) recall(ctx context.Context) (err error) {
 		return nil
 	}
 	t.memory, err = t.agent.cfg.Conversations.Recall(ctx, t.question.AccountID, t.question.Conversation)
-	if err != nil {
-		return fmt.Errorf("recall the conversation: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "recall the conversation")
 }
 
 // remember keeps what was asked and answered. A question that failed or was stopped is kept, too, with what was said.

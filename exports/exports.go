@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -234,10 +235,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE exports SET account_id = $2 WHERE account_id = $1`, from, into)
 	}
-	if err != nil {
-		return fmt.Errorf("give the exports of %s to %s: %w", from, into, err)
-	}
-	return nil
+	return errs.Wrap(err, "give the exports of %s to %s", from, into)
 }
 
 // Forget deletes what is known of the archives of an account, one that is being made too. Their files go with the account's.

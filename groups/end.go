@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/users"
 )
@@ -139,10 +140,7 @@ func (s *Store) endParties(ctx context.Context) error {
 			return s.endParty(ctx, tx, group, dueSQL)
 		}))
 	}
-	if err != nil {
-		return fmt.Errorf("end parties: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "end parties")
 }
 
 // sweep gives back what came to funds that are no more.
@@ -160,10 +158,7 @@ func (s *Store) sweep(ctx context.Context) error {
 			return err
 		}))
 	}
-	if err != nil {
-		return fmt.Errorf("give back what came to a fund that is no more: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "give back what came to a fund that is no more")
 }
 
 // tellEnds tells of parties that are over, each at least once; who can't be told is given up after a while.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/users"
 )
@@ -68,10 +69,7 @@ type Contribution struct {
 // billing.ErrInsufficient, and nothing is given then.
 func (s *Store) Sponsor(ctx context.Context, c Contribution) error {
 	err := s.contribute(ctx, c, "given to a group", func(_ pgx.Tx, group string) (string, error) { return group, nil })
-	if err != nil {
-		return fmt.Errorf("sponsor %s %s: %w", c.Place.Kind, c.Place.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "sponsor %s %s", c.Place.Kind, c.Place.ID)
 }
 
 // StartParty makes a fund that pays for all that is asked for in a group, until it is empty or the time is over. Where a party is under way the
@@ -90,10 +88,7 @@ func (s *Store) StartParty(ctx context.Context, c Contribution, until time.Time)
 		}
 		return party, s.cfg.Ledger.EnsureWallet(ctx, tx, party)
 	})
-	if err != nil {
-		return fmt.Errorf("start a party in %s %s: %w", c.Place.Kind, c.Place.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "start a party in %s %s", c.Place.Kind, c.Place.ID)
 }
 
 // contribute gives to a fund of a group, once: a repeat opens no wallet and begins no party either.
@@ -158,10 +153,7 @@ func (s *Store) Set(ctx context.Context, place users.Place, where json.RawMessag
 		err = s.cfg.Record(ctx, users.AuditEntry{By: by, Action: "group wallet", Detail: fmt.Sprintf(
 			"%s %s %s: pays %s, a day %s, a month %s, a member %s, guests' runs a day %d", place.Platform, place.Kind, place.ID, t.Pays, t.Day, t.Month, t.Member, t.GuestRuns)})
 	}
-	if err != nil {
-		return fmt.Errorf("set the rules of the wallet of %s %s: %w", place.Kind, place.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "set the rules of the wallet of %s %s", place.Kind, place.ID)
 }
 
 // Sponsor is somebody who gave to a fund.

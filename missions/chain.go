@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -227,10 +228,7 @@ func readChains(ctx context.Context, q querier, where string, args ...any) ([]Ch
 		}
 		return c, decimal.Unmarshal(definition, &c)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read chains: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "read chains")
 }
 
 // chainTool makes the tool of a chain, and refuses one that could not be run.

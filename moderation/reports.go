@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -117,10 +118,7 @@ func (s *Service) Cases(ctx context.Context, here Place, most int) ([]Case, erro
 		err = row.Scan(&c.RunID, &c.AccountID, &c.ToolID, &c.Where.Platform, &c.Where.Chat, &c.Reports, &c.Reasons, &c.Words, &c.First)
 		return c, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list reports: %w", err)
-	}
-	return cases, nil
+	return cases, errs.Wrap(err, "list reports")
 }
 
 // decided makes of what finds no row an error for people: somebody else was faster.

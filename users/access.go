@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -312,10 +313,7 @@ func (s *Store) Rules(ctx context.Context, where Place) ([]Rule, error) {
 		err = row.Scan(&r.ID, &r.Allow, &r.Kind, &r.Platform, &r.Subject, &r.Where.Platform, &r.Where.Kind, &r.Where.ID, &r.Note, &r.By, &r.At, &r.Name)
 		return r, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list the rules: %w", err)
-	}
-	return rules, nil
+	return rules, errs.Wrap(err, "list the rules")
 }
 
 // Whom says whom a rule is about, as in telegram:12345, chat:telegram:-100 or an account's id: as operators write it.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -170,8 +171,5 @@ func (s *Store) ChangeOperator(ctx context.Context, accountID string, operator b
 		}
 		return audit(ctx, tx, AuditEntry{By: by, AccountID: account.ID, Action: actionOperator, Detail: detail, Note: note})
 	})
-	if err != nil {
-		return fmt.Errorf("change user %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "change user %s", accountID)
 }

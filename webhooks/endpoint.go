@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -116,10 +117,7 @@ func (o *Outbox) newSecret(endpoint uuid.UUID) (secret string, sealed []byte, er
 func (o *Outbox) Endpoints(ctx context.Context, accountID string) ([]Endpoint, error) {
 	rows, _ := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 ORDER BY created_at, id`, accountID)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Endpoint])
-	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list endpoints")
 }
 
 // Endpoint gives one of an account, or ErrNoEndpoint.

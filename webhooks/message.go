@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Message is what an endpoint was told or is to be told.
@@ -46,10 +48,7 @@ func (o *Outbox) latest(ctx context.Context, accountID, endpoint string, limit i
 		SELECT id, type, subject, sequence, status, attempts, created_at, next_at, ended_at FROM webhook_messages
 		WHERE endpoint_id = $1 ORDER BY created_at DESC, sequence DESC LIMIT $2`, endpoint, limit)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
-	if err != nil {
-		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list the messages of endpoint %s", endpoint)
 }
 
 // ofAccount limits a statement to a message of an endpoint of an account: $1, $2 and $3 are account, endpoint and

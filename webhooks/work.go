@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 const (
@@ -205,8 +207,5 @@ func (b *Inbox) prune(ctx context.Context) error {
 	now := b.cfg.Now()
 	_, err := b.cfg.Pool.Exec(ctx, `
 		DELETE FROM webhook_events WHERE received_at < $1 AND (status = 'done' OR received_at < $2)`, now.Add(-keepEvents), now.Add(-keepLeft))
-	if err != nil {
-		return fmt.Errorf("prune callbacks: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "prune callbacks")
 }

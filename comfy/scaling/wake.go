@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/signature"
 )
@@ -94,10 +95,7 @@ func (w *Waker) Keep(ctx context.Context, engine string, declarations []byte) er
 	if err = errors.Join(err, z.Close()); err == nil {
 		_, err = w.Pool.Exec(ctx, `INSERT INTO engine_declarations (engine, declarations) VALUES ($1, $2) ON CONFLICT (engine) DO UPDATE SET declarations = $2`, engine, packed.Bytes())
 	}
-	if err != nil {
-		return fmt.Errorf("keep what %s declares: %w", engine, err)
-	}
-	return nil
+	return errs.Wrap(err, "keep what %s declares", engine)
 }
 
 // Kept is what an engine declared when it was up; nil: nobody knows.

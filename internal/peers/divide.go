@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -191,8 +192,5 @@ func (d *division) leave(ctx context.Context) error {
 	_, err := d.pool.Exec(ctx, `
 		WITH gone AS (DELETE FROM house_shares WHERE kind = $1 AND process = $2), left_ AS (DELETE FROM house_members WHERE kind = $1 AND process = $2)
 		SELECT pg_notify($3, $4)`, d.kind, d.id, channel, shares)
-	if err != nil {
-		return fmt.Errorf("leave %s to other processes: %w", d.kind, err)
-	}
-	return nil
+	return errs.Wrap(err, "leave %s to other processes", d.kind)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
@@ -148,8 +149,5 @@ func (st storage) setCommands(ctx context.Context, hashes map[string]string) err
 }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("telegram: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "telegram: %s", what)
 }

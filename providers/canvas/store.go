@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -234,10 +235,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		UPDATE canvas_scenes s SET account_id = $2,
 			current = current AND NOT EXISTS (SELECT FROM canvas_scenes o WHERE o.account_id = $2 AND o.session = s.session AND o.current)
 		WHERE account_id = $1`, from, into)
-	if err != nil {
-		return fmt.Errorf("give the drawings of %s to %s: %w", from, into, err)
-	}
-	return nil
+	return errs.Wrap(err, "give the drawings of %s to %s", from, into)
 }
 
 // MoveSession lets the drawings of a conversation go on under its new name. Who has begun another one there meanwhile goes on with that.
@@ -246,10 +244,7 @@ func MoveSession(ctx context.Context, tx pgx.Tx, from, to string) error {
 		UPDATE canvas_scenes s SET session = $2,
 			current = current AND NOT EXISTS (SELECT FROM canvas_scenes o WHERE o.account_id = s.account_id AND o.session = $2 AND o.current)
 		WHERE session = $1`, from, to)
-	if err != nil {
-		return fmt.Errorf("move the drawings of the conversation %s to %s: %w", from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "move the drawings of the conversation %s to %s", from, to)
 }
 
 // Forget deletes the drawings of an account.
@@ -274,10 +269,7 @@ const infoColumns = `id::text, title, version, changed_at`
 func (st store) list(ctx context.Context, w Whose) ([]Info, error) {
 	rows, _ := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` ORDER BY changed_at DESC LIMIT 100`, w.Account, w.Maker)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Info])
-	if err != nil {
-		return nil, fmt.Errorf("list drawings: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list drawings")
 }
 
 // info gives one drawing of somebody's.

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
@@ -311,10 +312,7 @@ func (h *Store) Changes(ctx context.Context, q ChangesQuery) ([]Change, error) {
 		}
 		return c, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list changes of the catalogue: %w", err)
-	}
-	return changes, nil
+	return changes, errs.Wrap(err, "list changes of the catalogue")
 }
 
 // Tool gives a tool as it was in a version, without a status: that is of the moment. A version that
@@ -337,8 +335,5 @@ func (h *Store) Versions(ctx context.Context, toolID string) ([]Version, error) 
 		SELECT version, first_seen_at FROM registry_tool_versions
 		WHERE tool_id = $1 ORDER BY first_seen_at DESC, version`, toolID)
 	versions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Version])
-	if err != nil {
-		return nil, fmt.Errorf("list versions of tool %q: %w", toolID, err)
-	}
-	return versions, nil
+	return versions, errs.Wrap(err, "list versions of tool %q", toolID)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -249,10 +250,7 @@ func (g *Gallery) mark(ctx context.Context, accountID string, at ResultRef, colu
 	if err == nil && tag.RowsAffected() == 0 {
 		err = runs.ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("mark result %s: %w", at, err)
-	}
-	return nil
+	return errs.Wrap(err, "mark result %s", at)
 }
 
 // Adopt gives the results of an account, with its marks, to the one that it is merged into. It comes after the runs themselves, whose

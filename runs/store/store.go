@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -401,8 +402,5 @@ func (s *Store) Unstopped(ctx context.Context) ([]runs.Unstopped, error) {
 		SELECT r.id::text, r.service, coalesce(r.provider_id, ''), s.error, s.since FROM run_stops s JOIN runs r ON r.id = s.run_id
 		WHERE s.next_at IS NULL AND s.since > $1 ORDER BY s.since DESC LIMIT $2`, s.Now().Add(-stopsShown), stopsPage)
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[runs.Unstopped])
-	if err != nil {
-		return nil, fmt.Errorf("list runs that could not be stopped: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "list runs that could not be stopped")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -257,8 +258,5 @@ func (s *Worker) AdoptStrays(ctx context.Context) error {
 	_, err := s.Config.Pool.Exec(ctx, `
 		UPDATE runs r SET account_id = u.merged_into, idempotency_key = NULL FROM users u
 		WHERE r.id >= $1 AND u.id = r.account_id AND u.merged_into IS NOT NULL`, store.FirstID(time.Now().Add(-strayFor)))
-	if err != nil {
-		return fmt.Errorf("adopt stray runs: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "adopt stray runs")
 }

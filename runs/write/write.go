@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -148,10 +149,7 @@ func (s *Writer) flushMarks(ctx context.Context, runIDs []*string) error {
 		_, err = s.Config.Pool.Exec(ctx, `
 			UPDATE runs SET delivered_at = $2, claimed_by = coalesce(claimed_by, $3) WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.Now(), s.Instance)
 	}
-	if err != nil {
-		return fmt.Errorf("mark deliveries: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "mark deliveries")
 }
 
 // queueLocks locks the rows of runs that are there, and finds which are not over and whose they are by now.

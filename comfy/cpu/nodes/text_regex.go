@@ -12,6 +12,7 @@ import (
 	"github.com/dlclark/regexp2"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // regexTimeout bounds one search, because patterns with backtracking can take exponential time.
@@ -230,10 +231,7 @@ func (p *pattern) all(s string, fn func(m *regexp2.Match) bool) error {
 			return nil
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("the pattern takes too long: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "the pattern takes too long")
 }
 
 func regexMatch(c *node.Call) (any, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -136,10 +137,7 @@ func (d Deliveries) ShownAgain(ctx context.Context, run runs.Run, on string, sen
 			ON CONFLICT (run_id) DO UPDATE SET parts = chat_deliveries.parts || EXCLUDED.parts`,
 			run.ID, run.Origin.Platform, run.AccountID, again)
 	}
-	if err != nil {
-		return fmt.Errorf("record where run %s was shown again: %w", run.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record where run %s was shown again", run.ID)
 }
 
 // Note records a part.
@@ -159,30 +157,21 @@ func (d Deliveries) write(ctx context.Context, rec *Record) error {
 	if err == nil {
 		_, err = d.pool.Exec(ctx, `UPDATE chat_deliveries SET parts = $2 WHERE run_id = $1`, rec.runID, parts)
 	}
-	if err != nil {
-		return fmt.Errorf("record the delivery of run %s: %w", rec.runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record the delivery of run %s", rec.runID)
 }
 
 // Finish closes a record: the result has been shown.
 func (d Deliveries) Finish(ctx context.Context, runID string) error {
 	_, err := d.pool.Exec(ctx, `
 		UPDATE chat_deliveries SET finished_at = coalesce(finished_at, now()), missed_at = NULL WHERE run_id = $1`, runID)
-	if err != nil {
-		return fmt.Errorf("record that run %s was delivered: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record that run %s was delivered", runID)
 }
 
 // Miss marks a result that can't be delivered, to be offered at the next contact.
 func (d Deliveries) Miss(ctx context.Context, runID string) error {
 	_, err := d.pool.Exec(ctx, `
 		UPDATE chat_deliveries SET missed_at = now(), offered_at = NULL WHERE run_id = $1 AND finished_at IS NULL`, runID)
-	if err != nil {
-		return fmt.Errorf("record that run %s was not delivered: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record that run %s was not delivered", runID)
 }
 
 // Missed claims what a person missed on a platform and was not told about yet, newest last, at most ten.

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -118,10 +119,7 @@ func (s Keyboards) Save(ctx context.Context, k Keyboard) error {
 	_, err = s.writer.Exec(ctx, `
 		INSERT INTO chat_keyboards (id, platform, account_id, state) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state`, k.ID, k.Platform, k.AccountID, state)
-	if err != nil {
-		return fmt.Errorf("store buttons: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "store buttons")
 }
 
 // Find gives the keyboard of a pressed button, or errTooOld.
@@ -180,10 +178,7 @@ func (s Keyboards) Release(ctx context.Context, id, action string) error {
 // prune forgets buttons of long ago.
 func (s Keyboards) prune(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE created_at < now() - make_interval(secs => $1)`, keepKeyboards.Seconds())
-	if err != nil {
-		return fmt.Errorf("prune buttons: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "prune buttons")
 }
 
 // RemoveOf deletes the buttons about a run.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -214,10 +215,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("webchat: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "webchat: %s", what)
 }
 
 // Export writes an account's conversation on the page.

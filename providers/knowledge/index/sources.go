@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // readable is the one condition under which the account $1 may read a source s; $1 is empty for somebody without an account. All that finds
@@ -40,20 +41,14 @@ func (x *Index) readable(ctx context.Context, account, toolID string, shared boo
 	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s, `+namesOf+`
 		WHERE `+scope+` ORDER BY lower(s.name), s.id`, account, toolID, shared)
 	list, err := pgx.CollectRows(rows, scanSource)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "read the sources of knowledge")
 }
 
 // All gives all sources, for those who make tools of them.
 func (x *Index) All(ctx context.Context) ([]Source, error) {
 	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s ORDER BY s.id`)
 	list, err := pgx.CollectRows(rows, scanSource)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "read the sources of knowledge")
 }
 
 // Save adds a source, or changes what is said about the one of its name and owner, and gives its id. Its documents stay. ErrTaken: one that was added
@@ -105,10 +100,7 @@ func (x *Index) Due(ctx context.Context) ([]Source, error) {
 	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin IN ('site', 'upload')
 		AND (s.refreshed_at IS NULL OR s.origin = 'site' AND s.refreshed_at < now() - interval '20 hours') ORDER BY s.id`)
 	list, err := pgx.CollectRows(rows, scanSource)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "read the sources of knowledge")
 }
 
 // Unread has an upload read again.
@@ -142,10 +134,7 @@ func (x *Index) SetGroups(ctx context.Context, groups map[string][]string) error
 		_, err := tx.Exec(ctx, `INSERT INTO knowledge_groups (name, member) SELECT DISTINCT * FROM unnest($1::text[], $2::text[])`, names, members)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keep the groups of readers: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "keep the groups of readers")
 }
 
 // Forget deletes the sources of an account.
