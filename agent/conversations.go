@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -97,10 +96,8 @@ func (t *talk) remember(ctx context.Context) error {
 	} else {
 		t.memory.drop()
 	}
-	if err := t.agent.cfg.Conversations.Remember(context.WithoutCancel(ctx), t.question.AccountID, t.question.Conversation, t.memory); err != nil {
-		return fmt.Errorf("keep the conversation: %w", err)
-	}
-	return nil
+	err := t.agent.cfg.Conversations.Remember(context.WithoutCancel(ctx), t.question.AccountID, t.question.Conversation, t.memory)
+	return errs.Wrap(err, "keep the conversation")
 }
 
 const summarize = "Summarize the conversation so far in at most 200 words, for yourself: what the person wants, what was decided, and names, numbers and references that may be needed again. " +

@@ -116,10 +116,7 @@ func (l *Ledger) HoldOne(ctx context.Context, tx pgx.Tx, h HoldRequest) error {
 	if err != nil || refused[0] != nil {
 		return errors.Join(err, refused[0])
 	}
-	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
-		return fmt.Errorf("hold for run %s: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(tx.SendBatch(ctx, writes).Close(), "hold for run %s", runID)
 }
 
 // HoldRequest asks for one hold.

@@ -240,8 +240,6 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 
 // Forget deletes what is known of the archives of an account, one that is being made too. Their files go with the account's.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM exports WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the exports of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM exports WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the exports of %s", accountID)
 }

@@ -183,18 +183,14 @@ func sponsors(ctx context.Context, on querier, fund string) ([]Sponsor, error) {
 
 // Adopt gives what an account gave to the one that it becomes.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if _, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {
-		return fmt.Errorf("give the gifts of %s to %s: %w", from, into, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = $2 WHERE account_id = $1`, from, into)
+	return errs.Wrap(err, "give the gifts of %s to %s", from, into)
 }
 
 // Forget forgets who gave. Their share of what is left goes to the house, where their wallet is.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = NULL WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the gifts of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = NULL WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the gifts of %s", accountID)
 }
 
 // Export writes what an account has given to groups and their parties.

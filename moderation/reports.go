@@ -3,7 +3,6 @@ package moderation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -131,8 +130,6 @@ func decided(err error) error {
 
 // MoveChat lets those who run a chat go on with its reports under the id that its platform gave it.
 func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
-	if _, err := tx.Exec(ctx, `UPDATE moderation_reports SET chat = $3 WHERE platform = $1 AND chat = $2`, platform, from, to); err != nil {
-		return fmt.Errorf("move the reports of the %s chat %s to %s: %w", platform, from, to, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE moderation_reports SET chat = $3 WHERE platform = $1 AND chat = $2`, platform, from, to)
+	return errs.Wrap(err, "move the reports of the %s chat %s to %s", platform, from, to)
 }

@@ -106,10 +106,7 @@ func (s *Store) Saw(ctx context.Context, source billing.Source, ref string) erro
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO payment_notices (source, ref, seen_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, source, ref, s.cfg.Now())
 	batch.Queue(`DELETE FROM payment_notices WHERE seen_at < $1`, s.cfg.Now().Add(-noticesKept))
-	if err := s.cfg.Pool.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("record the notice %s of %s: %w", ref, source, err)
-	}
-	return nil
+	return errs.Wrap(s.cfg.Pool.SendBatch(ctx, batch).Close(), "record the notice %s of %s", ref, source)
 }
 
 // ErrSpent says that a refund would give back money for credit that was spent. It is a value, found with errors.As.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // SessionLife is how long a browser stays signed in after it was last seen.
@@ -89,10 +91,8 @@ func (s *Credentials) EndSession(ctx context.Context, accountID, id string) erro
 	if _, err := uuid.Parse(id); err != nil {
 		return nil
 	}
-	if _, err := s.pool.Exec(ctx, `DELETE FROM user_sessions WHERE user_id = $1 AND id = $2`, accountID, id); err != nil {
-		return fmt.Errorf("end a session: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM user_sessions WHERE user_id = $1 AND id = $2`, accountID, id)
+	return errs.Wrap(err, "end a session")
 }
 
 // EndSessions signs all browsers of the account out but the one of session exceptID ("": all) and

@@ -178,27 +178,21 @@ func (o *Outbox) Disable(ctx context.Context, accountID, id string) error {
 
 // Adopt gives the endpoints of an account to the one that it is merged into; Leave takes away those that came from it.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if _, err := tx.Exec(ctx, `
-		UPDATE webhook_endpoints SET account_id = $2, joined_from = coalesce(joined_from, account_id) WHERE account_id IN ($1, $2)`, from, into); err != nil {
-		return fmt.Errorf("give the endpoints of %s to %s: %w", from, into, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `
+		UPDATE webhook_endpoints SET account_id = $2, joined_from = coalesce(joined_from, account_id) WHERE account_id IN ($1, $2)`, from, into)
+	return errs.Wrap(err, "give the endpoints of %s to %s", from, into)
 }
 
 // Leave deletes the endpoints that an account has from another, which was merged into it and leaves again.
 func Leave(ctx context.Context, tx pgx.Tx, accountID, from string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1 AND joined_from = $2`, accountID, from); err != nil {
-		return fmt.Errorf("take away the endpoints that %s has from %s: %w", accountID, from, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1 AND joined_from = $2`, accountID, from)
+	return errs.Wrap(err, "take away the endpoints that %s has from %s", accountID, from)
 }
 
 // Forget deletes the endpoints of an account and all that was told to them.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the endpoints of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the endpoints of %s", accountID)
 }
 
 // Export writes where programs of an account are told of runs, without the secrets that sign it.

@@ -81,10 +81,8 @@ func (w *Waker) rest(ctx context.Context, engine string) (time.Duration, error) 
 
 // Awake notes that an engine is up.
 func (w *Waker) Awake(ctx context.Context, engine string) error {
-	if _, err := w.Pool.Exec(ctx, `DELETE FROM engine_wakes WHERE engine = $1`, engine); err != nil {
-		return fmt.Errorf("note that %s is awake: %w", engine, err)
-	}
-	return nil
+	_, err := w.Pool.Exec(ctx, `DELETE FROM engine_wakes WHERE engine = $1`, engine)
+	return errs.Wrap(err, "note that %s is awake", engine)
 }
 
 // Keep keeps what an engine declares, for the time when it sleeps.

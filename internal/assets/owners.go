@@ -159,10 +159,8 @@ func Show(ctx context.Context, tx pgx.Tx, accountID string, hashes []string) err
 }
 
 func setHidden(ctx context.Context, tx pgx.Tx, accountID string, hashes []string, at string) error {
-	if _, err := tx.Exec(ctx, `UPDATE asset_owners SET hidden_at = `+at+` WHERE account_id = $1 AND hash = ANY ($2)`, accountID, hashes); err != nil {
-		return fmt.Errorf("hide or show files of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE asset_owners SET hidden_at = `+at+` WHERE account_id = $1 AND hash = ANY ($2)`, accountID, hashes)
+	return errs.Wrap(err, "hide or show files of %s", accountID)
 }
 
 // Forget takes all files from an account. Collect frees those that nobody else has.

@@ -315,10 +315,7 @@ func (s *Server) DSN() string { return s.cluster.DSN(databaseName) }
 func (s *Server) Restart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	if err := s.launch(ctx); err != nil {
-		return fmt.Errorf("built-in Postgres: %w", err)
-	}
-	return nil
+	return errs.Wrap(s.launch(ctx), "built-in Postgres")
 }
 
 // Done is closed when the server process has ended, by Stop or by itself. After

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -151,8 +152,5 @@ func (st store) holdInPenpot(ctx context.Context, sceneID, file string, hash [sh
 	batch.Queue(`DELETE FROM canvas_penpot_pictures WHERE scene_id = $1 AND sent_at <= now() - $2::interval`, sceneID, heldFor)
 	batch.Queue(`INSERT INTO canvas_penpot_pictures (scene_id, file_id, hash, media) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (scene_id, file_id, hash) DO UPDATE SET media = excluded.media, sent_at = now()`, sceneID, file, hash[:], []byte(media))
-	if err := st.pool.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("note which pictures Penpot holds: %w", err)
-	}
-	return nil
+	return errs.Wrap(st.pool.SendBatch(ctx, batch).Close(), "note which pictures Penpot holds")
 }

@@ -249,10 +249,8 @@ func MoveSession(ctx context.Context, tx pgx.Tx, from, to string) error {
 
 // Forget deletes the drawings of an account.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM canvas_scenes WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the drawings of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM canvas_scenes WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the drawings of %s", accountID)
 }
 
 // Info is a drawing in a list.

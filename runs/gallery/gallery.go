@@ -256,10 +256,8 @@ func (g *Gallery) mark(ctx context.Context, accountID string, at ResultRef, colu
 // Adopt gives the results of an account, with its marks, to the one that it is merged into. It comes after the runs themselves, whose
 // rows are locked until the transaction is over.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if _, err := tx.Exec(ctx, `UPDATE gallery_items SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {
-		return fmt.Errorf("give the results of %s to %s: %w", from, into, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE gallery_items SET account_id = $2 WHERE account_id = $1`, from, into)
+	return errs.Wrap(err, "give the results of %s to %s", from, into)
 }
 
 // Export writes what an account thinks of its results.

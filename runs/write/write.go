@@ -4,7 +4,6 @@ package write
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -116,10 +115,7 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 	if batch.Len() == 0 {
 		return nil
 	}
-	if err := on.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("write runs: %w", err)
-	}
-	return nil
+	return errs.Wrap(on.SendBatch(ctx, batch).Close(), "write runs")
 }
 
 // markSQL marks runs as delivered; see endSQL for how it finds them. One that moved in between was changed by its owner
@@ -263,10 +259,7 @@ func orNull(text []byte) *string {
 // MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
 // next contact, what could not be delivered before.
 func (s *Writer) MarkDelivered(ctx context.Context, runID string) error {
-	if err := s.marks.Do(ctx, &runID); err != nil {
-		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(s.marks.Do(ctx, &runID), "mark run %s as delivered", runID)
 }
 
 // marksSize bounds the marks of deliveries in one statement: in each gatherMarks there must be room for all runs that end,

@@ -114,10 +114,8 @@ func (d Deliveries) NoteVersion(ctx context.Context, rec *Record, of registry.Su
 	if err := d.Note(ctx, rec, "main", Part{Sent: true, Refs: []chat.MessageRef{shown}}); err != nil {
 		return err
 	}
-	if _, err := d.pool.Exec(ctx, `UPDATE chat_deliveries SET subject = $2, subject_version = $3 WHERE run_id = $1`, rec.runID, of.ID, of.Version); err != nil {
-		return fmt.Errorf("record what the message of run %s shows: %w", rec.runID, err)
-	}
-	return nil
+	_, err := d.pool.Exec(ctx, `UPDATE chat_deliveries SET subject = $2, subject_version = $3 WHERE run_id = $1`, rec.runID, of.ID, of.Version)
+	return errs.Wrap(err, "record what the message of run %s shows", rec.runID)
 }
 
 // ShownAgain adds the messages of a platform in which a result was shown once more, so that shownIn finds them. They are no parts of
@@ -211,8 +209,6 @@ func (d Deliveries) Parts(ctx context.Context, runID string) (map[string]Part, e
 
 // Remove forgets the delivery of a run.
 func (d Deliveries) Remove(ctx context.Context, runID string) error {
-	if _, err := d.pool.Exec(ctx, `DELETE FROM chat_deliveries WHERE run_id = $1`, runID); err != nil {
-		return fmt.Errorf("forget the delivery of run %s: %w", runID, err)
-	}
-	return nil
+	_, err := d.pool.Exec(ctx, `DELETE FROM chat_deliveries WHERE run_id = $1`, runID)
+	return errs.Wrap(err, "forget the delivery of run %s", runID)
 }

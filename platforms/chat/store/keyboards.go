@@ -169,10 +169,8 @@ func (s Keyboards) UseAt(ctx context.Context, id, action, update string, at time
 
 // Release gives a claimed action back, because it could not be done.
 func (s Keyboards) Release(ctx context.Context, id, action string) error {
-	if _, err := s.pool.Exec(ctx, `UPDATE chat_keyboards SET used = used - $2 WHERE id = $1`, id, action); err != nil {
-		return fmt.Errorf("give a button back: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `UPDATE chat_keyboards SET used = used - $2 WHERE id = $1`, id, action)
+	return errs.Wrap(err, "give a button back")
 }
 
 // prune forgets buttons of long ago.
@@ -183,10 +181,8 @@ func (s Keyboards) prune(ctx context.Context) error {
 
 // RemoveOf deletes the buttons about a run.
 func (s Keyboards) RemoveOf(ctx context.Context, runID, accountID string) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE account_id = $2 AND state ->> 'run' = $1`, runID, accountID); err != nil {
-		return fmt.Errorf("delete the buttons of run %s: %w", runID, err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE account_id = $2 AND state ->> 'run' = $1`, runID, accountID)
+	return errs.Wrap(err, "delete the buttons of run %s", runID)
 }
 
 // doublePress is how far apart two presses of the same button are meant as two.

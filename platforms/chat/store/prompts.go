@@ -120,8 +120,6 @@ func (s Prompts) Abandon(ctx context.Context, platform, chat, accountID string) 
 
 // prune forgets questions that nobody answered.
 func (s Prompts) prune(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE expires_at < now()`); err != nil {
-		return fmt.Errorf("prune questions: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE expires_at < now()`)
+	return errs.Wrap(err, "prune questions")
 }

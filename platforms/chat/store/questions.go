@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -116,8 +117,6 @@ func (s Questions) Close(ctx context.Context, runID, id string) (q Question, don
 }
 
 func (s Questions) prune(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_questions WHERE expires_at < now()`); err != nil {
-		return fmt.Errorf("prune the questions of runs: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_questions WHERE expires_at < now()`)
+	return errs.Wrap(err, "prune the questions of runs")
 }

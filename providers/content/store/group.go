@@ -143,10 +143,8 @@ func (s *Store) AskAgain(ctx context.Context, site Site, account string) (g Grou
 
 // GoneFrom takes note that an account is not in the group of a site any more.
 func (s *Store) GoneFrom(ctx context.Context, site Site, account string) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM site_chat_roles WHERE site_id = $1 AND account_id = $2`, site.ID, account); err != nil {
-		return fmt.Errorf("note who left the group of %s: %w", site.Slug, err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM site_chat_roles WHERE site_id = $1 AND account_id = $2`, site.ID, account)
+	return errs.Wrap(err, "note who left the group of %s", site.Slug)
 }
 
 // GroupSites lists the slugs of all sites of groups that are on.

@@ -89,10 +89,8 @@ func (x *Index) Remove(ctx context.Context, id int64) error {
 
 // SetProblem notes why a source could not be read; empty: it could.
 func (x *Index) SetProblem(ctx context.Context, id int64, problem string) error {
-	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET problem = $2 WHERE id = $1`, id, problem); err != nil {
-		return fmt.Errorf("note what is wrong with a source of knowledge: %w", err)
-	}
-	return nil
+	_, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET problem = $2 WHERE id = $1`, id, problem)
+	return errs.Wrap(err, "note what is wrong with a source of knowledge")
 }
 
 // Due gives the sources that were added and are to be read: those that were not yet, and sites after a day.
@@ -105,18 +103,14 @@ func (x *Index) Due(ctx context.Context) ([]Source, error) {
 
 // Unread has an upload read again.
 func (x *Index) Unread(ctx context.Context, id int64) error {
-	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = NULL, problem = '' WHERE id = $1`, id); err != nil {
-		return fmt.Errorf("have a source of knowledge read: %w", err)
-	}
-	return nil
+	_, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = NULL, problem = '' WHERE id = $1`, id)
+	return errs.Wrap(err, "have a source of knowledge read")
 }
 
 // Failed notes why a source could not be read; an upload is not tried again.
 func (x *Index) Failed(ctx context.Context, id int64, problem string) error {
-	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now(), problem = $2 WHERE id = $1`, id, problem); err != nil {
-		return fmt.Errorf("note what is wrong with a source of knowledge: %w", err)
-	}
-	return nil
+	_, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now(), problem = $2 WHERE id = $1`, id, problem)
+	return errs.Wrap(err, "note what is wrong with a source of knowledge")
 }
 
 // SetGroups replaces the groups of readers: members are accounts or platform:id.
