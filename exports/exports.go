@@ -1,5 +1,5 @@
-// Package exports gives people everything that is kept about them, as an archive that is made at their request: what the rooms know of
-// an account as JSON and CSV, and its files. It is made in the background by one process, kept for a week, and fetched by its owner only.
+// Package exports makes an archive of everything that is kept about a person, at their request: what the rooms know of the account as
+// JSON and CSV, and its files. One process makes it in the background. It is kept for a week, and only its owner can fetch it.
 package exports
 
 import (

@@ -1,7 +1,8 @@
-// Package gallery finds the results of runs again: pictures, videos and sounds, newest first, by what was written to make them, by tool,
-// by day, and by what their owner thinks of them.
+// Package gallery finds the results of runs again: pictures, videos and sounds, newest first, by the words that made them, by tool, by
+// day, and by their owner's ratings.
 //
-// The table gallery_items follows the outputs of runs by a trigger, so that nothing that ends, deletes or expires runs needs to know of it.
+// A trigger makes the table gallery_items follow the outputs of runs, so nothing that ends, deletes or expires runs needs to know of
+// it.
 package gallery
 
 import (

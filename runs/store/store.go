@@ -1,5 +1,5 @@
-// Package store reads runs, as a record each, and tells those who watch them of their changes, here and in other processes. It also has
-// what all parts of the service share (Env).
+// Package store reads runs, each as a Record, and tells watchers here and in other processes of their changes. Env is what all parts
+// of the service share.
 package store
 
 import (

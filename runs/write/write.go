@@ -1,5 +1,5 @@
-// Package write writes the beginnings and ends of runs into the database: rows, holds and captures in one transaction, for all runs that
-// begin or end at the same moment, within the limits of their accounts.
+// Package write writes the beginnings and ends of runs into the database. Rows, holds and captures of all runs that begin or end at
+// the same moment are one transaction, within the limits of their accounts.
 package write
 
 import (
