@@ -12,13 +12,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/missions"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/catalog"
@@ -294,10 +294,7 @@ func decode(arguments string) (map[string]any, error) {
 	if strings.TrimSpace(arguments) == "" {
 		return values, nil
 	}
-	d := json.NewDecoder(strings.NewReader(arguments))
-	d.UseNumber()
-	err := d.Decode(&values)
-	if _, more := d.Token(); err != nil || !errors.Is(more, io.EOF) {
+	if decimal.Unmarshal([]byte(arguments), &values) != nil {
 		return nil, registry.Errorf(registry.CodeInvalidInput, "the arguments are no JSON object")
 	}
 	return values, nil

@@ -33,7 +33,7 @@ func (a *Agent) Ask(ctx context.Context, q Question) (Answer, error) {
 	case err != nil:
 		return t.answer, err
 	}
-	err = t.hold(ctx)
+	err = t.converse(ctx)
 	if keep := t.remember(ctx); err == nil {
 		err = keep
 	}

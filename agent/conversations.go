@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/runs"
 )
 
@@ -77,10 +77,7 @@ func (t *talk) recall(ctx context.Context) (err error) {
 		return nil
 	}
 	t.memory, err = t.agent.cfg.Conversations.Recall(ctx, t.question.AccountID, t.question.Conversation)
-	if err != nil {
-		return fmt.Errorf("recall the conversation: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "recall the conversation")
 }
 
 // remember keeps what was asked and answered. A question that failed or was stopped is kept, too, with what was said.
@@ -99,10 +96,8 @@ func (t *talk) remember(ctx context.Context) error {
 	} else {
 		t.memory.drop()
 	}
-	if err := t.agent.cfg.Conversations.Remember(context.WithoutCancel(ctx), t.question.AccountID, t.question.Conversation, t.memory); err != nil {
-		return fmt.Errorf("keep the conversation: %w", err)
-	}
-	return nil
+	err := t.agent.cfg.Conversations.Remember(context.WithoutCancel(ctx), t.question.AccountID, t.question.Conversation, t.memory)
+	return errs.Wrap(err, "keep the conversation")
 }
 
 const summarize = "Summarize the conversation so far in at most 200 words, for yourself: what the person wants, what was decided, and names, numbers and references that may be needed again. " +

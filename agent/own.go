@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/signalbox/signalbox/registry"
@@ -92,12 +91,10 @@ func (t *talk) refuse(why string) runs.Envelope {
 	return runs.Refused(registry.Errorf(registry.CodeInvalidInput, "%s", why), t.question.Context.TraceID)
 }
 
-// read decodes a call's arguments.
+// read decodes a call's arguments, of which there may be none.
 func read(call Call, into any) error {
-	values, err := decode(call.Arguments)
-	if err != nil {
-		return err
+	if strings.TrimSpace(call.Arguments) == "" {
+		return nil
 	}
-	data, err := json.Marshal(values)
-	return errors.Join(err, json.Unmarshal(data, into))
+	return json.Unmarshal([]byte(call.Arguments), into)
 }

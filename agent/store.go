@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // maxConversations is how many conversations of an account are kept; the one that rested longest goes first.
@@ -121,10 +121,7 @@ func MoveConversation(ctx context.Context, tx pgx.Tx, from, to string) error {
 }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("agent: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "agent: %s", what)
 }
 
 // Export writes what models remember of their conversations with an account, and the tokens that it used by day.

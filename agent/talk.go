@@ -71,8 +71,8 @@ func (t *talk) opening() (string, error) {
 	return b.String(), nil
 }
 
-// hold asks the model and carries out what it wants, until it answers or a bound is reached.
-func (t *talk) hold(ctx context.Context) error {
+// converse asks the model and carries out what it wants, until it answers or a bound is reached.
+func (t *talk) converse(ctx context.Context) error {
 	for {
 		if stop, err := t.bounded(ctx); err != nil || stop != "" {
 			t.stop(stop)

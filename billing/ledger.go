@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Errors of the ledger.
@@ -58,10 +60,7 @@ func (l *Ledger) EnsureWallet(ctx context.Context, tx pgx.Tx, accountID string) 
 	_, err := tx.Exec(ctx, `
 		INSERT INTO ledger_accounts (owner, kind) VALUES ($1, 'wallet'), ($1, 'hold')
 		ON CONFLICT (owner, kind) DO NOTHING`, accountID)
-	if err != nil {
-		return fmt.Errorf("make the wallet of %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "make the wallet of %s", accountID)
 }
 
 // Grant gives amount, which must be positive, to the user's wallet. The key is the caller's; a repeat
@@ -81,10 +80,7 @@ func (l *Ledger) Grant(ctx context.Context, tx pgx.Tx, accountID string, amount 
 	if err == nil {
 		err = books.grant(ctx, tx, t)
 	}
-	if err != nil {
-		return fmt.Errorf("grant to %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "grant to %s", accountID)
 }
 
 func (b books) grant(ctx context.Context, tx pgx.Tx, t transfer) error {
@@ -120,10 +116,7 @@ func (l *Ledger) HoldOne(ctx context.Context, tx pgx.Tx, h HoldRequest) error {
 	if err != nil || refused[0] != nil {
 		return errors.Join(err, refused[0])
 	}
-	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
-		return fmt.Errorf("hold for run %s: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(tx.SendBatch(ctx, writes).Close(), "hold for run %s", runID)
 }
 
 // HoldRequest asks for one hold.
@@ -333,10 +326,7 @@ func (l *Ledger) Refund(ctx context.Context, tx pgx.Tx, runID, key, note string)
 	if err == nil {
 		err = books.refund(ctx, tx, t)
 	}
-	if err != nil {
-		return fmt.Errorf("refund of run %s: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "refund of run %s", runID)
 }
 
 func (b books) refund(ctx context.Context, tx pgx.Tx, t transfer) error {
@@ -397,8 +387,5 @@ func (l *Ledger) RollUp(ctx context.Context) error {
 		WITH taken AS (DELETE FROM ledger_pending RETURNING account_id, amount),
 		     sums AS (SELECT account_id, sum(amount)::bigint AS amount FROM taken GROUP BY account_id)
 		UPDATE ledger_accounts a SET balance = a.balance + s.amount FROM sums s WHERE a.id = s.account_id`)
-	if err != nil {
-		return fmt.Errorf("roll up the ledger's system accounts: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "roll up the ledger's system accounts")
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // ErrMergedElsewhere is returned by Merge where either wallet went to somebody else before.
@@ -57,10 +59,7 @@ func (l *Ledger) Merge(ctx context.Context, tx pgx.Tx, from, into string) error 
 			return err
 		}
 	}
-	if err := mergeWallets(ctx, tx, from, into); err != nil {
-		return fmt.Errorf("merge the wallet of %s into that of %s: %w", from, into, err)
-	}
-	return nil
+	return errs.Wrap(mergeWallets(ctx, tx, from, into), "merge the wallet of %s into that of %s", from, into)
 }
 
 func mergeWallets(ctx context.Context, tx pgx.Tx, from, into string) error {

@@ -1,9 +1,8 @@
 // Package billing is money: exact arithmetic of costs, and a double-entry ledger in Postgres.
 //
-// Amounts are whole nano-dollars (NanoUSD). Rates and units are exact fractions (math/big.Rat) that are
-// rounded once, at the very end, to the nearest nano-dollar with ties to the even one; no float takes
-// part but in guessing beforehand what a run will consume. The arithmetic (Cost, Estimate) is pure; all that the Ledger ever writes goes through one
-// function, queuePost.
+// Amounts are whole nano-dollars (NanoUSD). Rates and units are exact fractions (math/big.Rat), rounded once, at the very end, to the
+// nearest nano-dollar with ties to the even one. Floats are used only to estimate what a run will consume. The arithmetic (Cost,
+// Estimate) is pure. One function, queuePost, makes all writes of the Ledger.
 package billing
 
 import (

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // The kinds of transfers.
@@ -219,10 +221,7 @@ func post(ctx context.Context, tx pgx.Tx, transfers []transfer) error {
 	if batch.Len() == 0 {
 		return nil
 	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("post: %w", err)
-	}
-	return nil
+	return errs.Wrap(tx.SendBatch(ctx, batch).Close(), "post")
 }
 
 // postAs posts a transfer whose key somebody else chose. Two that race with one key for different people

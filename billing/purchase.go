@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Source is where bought credit came from. Each has an account of the house, which is negative by what was bought there
@@ -86,10 +88,8 @@ func (l *Ledger) Dispute(ctx context.Context, tx pgx.Tx, s Sale) error {
 	if err != nil || !posted {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `SELECT ledger_pay_debt($1)`, s.AccountID); err != nil {
-		return fmt.Errorf("pay the debt of %s: %w", s.AccountID, err)
-	}
-	return nil
+	_, err = tx.Exec(ctx, `SELECT ledger_pay_debt($1)`, s.AccountID)
+	return errs.Wrap(err, "pay the debt of %s", s.AccountID)
 }
 
 // UndoDispute gives back what a dispute took that was won.

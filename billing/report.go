@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Books are the totals of all accounts by kind. Every transfer sums to zero, so their sum is zero too.
@@ -128,10 +130,7 @@ func (l *Ledger) Transfers(ctx context.Context, q TransfersQuery) ([]Transfer, e
 		    FROM unnest(t.accounts, t.amounts) AS l (account, amount) JOIN ledger_accounts a ON a.id = l.account) legs
 		ORDER BY t.id DESC`, account, run, q.Kind, q.Before, min(q.Limit, maxEntries))
 	transfers, err := pgx.CollectRows(rows, scanTransfer)
-	if err != nil {
-		return nil, fmt.Errorf("list transfers: %w", err)
-	}
-	return transfers, nil
+	return transfers, errs.Wrap(err, "list transfers")
 }
 
 func scanTransfer(row pgx.CollectableRow) (t Transfer, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -42,10 +43,7 @@ func openAuthorsDebt(ctx context.Context, tx pgx.Tx, runID string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO ledger_accounts (owner, kind) SELECT owner, 'debt' FROM ledger_transfers WHERE key = $1
 		ON CONFLICT (owner, kind) DO NOTHING`, shareKey(runID))
-	if err != nil {
-		return fmt.Errorf("open the debt of the author: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "open the debt of the author")
 }
 
 // takeShareBack takes the share of a refunded run from its author, or from whom that one became part of. What was spent is owed, as after a
@@ -65,10 +63,7 @@ func (b books) takeShareBack(ctx context.Context, tx pgx.Tx, share transfer, run
 	_, err = tx.Exec(ctx, `
 		SELECT CASE WHEN merged_root IS NULL THEN ledger_pay_debt(owner)::text ELSE ledger_merge_debt(owner, merged_root)::text END
 		FROM ledger_accounts WHERE owner = $1 AND kind = 'wallet'`, share.owner)
-	if err != nil {
-		return fmt.Errorf("pay the debt of %s: %w", share.owner, err)
-	}
-	return nil
+	return errs.Wrap(err, "pay the debt of %s", share.owner)
 }
 
 // Income is what an author got of the runs of one tool on one day, in UTC.
@@ -109,10 +104,7 @@ func (l *Ledger) Income(ctx context.Context, accountID string, since time.Time) 
 	// A plan for any time that is kept reads all shares.
 	rows, _ := l.pool.Query(ctx, fmt.Sprintf(incomeSQL, whose), pgx.QueryExecModeCacheDescribe, account, since, maxIncome)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Income])
-	if err != nil {
-		return nil, fmt.Errorf("list shares: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list shares")
 }
 
 // sharePart is what the author gets of a run that costs so much without it: its percentage rounded down to whole nano-dollars, or its

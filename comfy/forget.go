@@ -2,8 +2,8 @@ package comfy
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -17,8 +17,5 @@ func (p *Provider) Forget(ctx context.Context, t registry.Ticket) error {
 	if e.endpoint != nil {
 		return nil // it keeps results for half an hour, and has no call that deletes them
 	}
-	if err := e.Client.DeleteHistory(ctx, t.ProviderID); err != nil {
-		return fmt.Errorf("forget prompt %s at %s: %w", t.ProviderID, e.Name, err)
-	}
-	return nil
+	return errs.Wrap(e.Client.DeleteHistory(ctx, t.ProviderID), "forget prompt %s at %s", t.ProviderID, e.Name)
 }

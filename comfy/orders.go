@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/api"
 	"github.com/signalbox/signalbox/comfy/placement"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Order is what an operator wants of an engine. Whatever it is, no new run goes there.
@@ -53,10 +54,7 @@ func (o Orders) set(ctx context.Context, engine string, order Order) (err error)
 	default:
 		_, err = o.Pool.Exec(ctx, `INSERT INTO engine_orders (engine, mode) VALUES ($1, $2) ON CONFLICT (engine) DO UPDATE SET mode = $2, since = now()`, engine, string(order))
 	}
-	if err != nil {
-		return fmt.Errorf("write the order about engine %s: %w", engine, err)
-	}
-	return nil
+	return errs.Wrap(err, "write the order about engine %s", engine)
 }
 
 // Order tells an engine, by its name, what is wanted of it, here at once and in other processes within seconds.

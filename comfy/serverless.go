@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/runpod"
 	"github.com/signalbox/signalbox/comfy/workflow"
 	"github.com/signalbox/signalbox/internal/clock"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/registry"
@@ -109,10 +110,7 @@ func (e *Endpoint) readInfo(file, name string) error {
 	if err == nil {
 		e.info, e.hash, err = api.ParseDeclarations(data)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: objectInfo of %s: %w", file, e.Name, err)
-	}
-	return nil
+	return errs.Wrap(err, "%s: objectInfo of %s", file, e.Name)
 }
 
 // probe asks how an endpoint is. That it answers is enough: workers start when there is work. What it has stands in its file.

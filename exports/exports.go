@@ -1,5 +1,5 @@
-// Package exports gives people everything that is kept about them, as an archive that is made at their request: what the rooms know of
-// an account as JSON and CSV, and its files. It is made in the background by one process, kept for a week, and fetched by its owner only.
+// Package exports makes an archive of everything that is kept about a person, at their request: what the rooms know of the account as
+// JSON and CSV, and its files. One process makes it in the background. It is kept for a week, and only its owner can fetch it.
 package exports
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/archive"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -122,10 +123,7 @@ func (s *Service) Stop(ctx context.Context) error { return s.worker.Stop(ctx) }
 func (s *Service) expire(ctx context.Context) error {
 	var gone int
 	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `DELETE FROM exports WHERE expires_at <= $1 RETURNING `+columns, s.cfg.Now())
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, `DELETE FROM exports WHERE expires_at <= $1 RETURNING `+columns, s.cfg.Now())
 		over, err := pgx.CollectRows(rows, s.scan)
 		gone = len(over)
 		for _, e := range over {
@@ -205,10 +203,7 @@ func (s *Service) latest(ctx context.Context, on querier, accountID string) (Exp
 
 // one gives the archive of a condition, or the zero one.
 func (s *Service) one(ctx context.Context, on querier, condition string, args ...any) (Export, error) {
-	rows, err := on.Query(ctx, `SELECT `+columns+` FROM exports WHERE `+condition, args...)
-	if err != nil {
-		return Export{}, fmt.Errorf("look for an export: %w", err)
-	}
+	rows, _ := on.Query(ctx, `SELECT `+columns+` FROM exports WHERE `+condition, args...)
 	e, err := pgx.CollectOneRow(rows, s.scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Export{}, nil
@@ -240,16 +235,11 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE exports SET account_id = $2 WHERE account_id = $1`, from, into)
 	}
-	if err != nil {
-		return fmt.Errorf("give the exports of %s to %s: %w", from, into, err)
-	}
-	return nil
+	return errs.Wrap(err, "give the exports of %s to %s", from, into)
 }
 
 // Forget deletes what is known of the archives of an account, one that is being made too. Their files go with the account's.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM exports WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the exports of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM exports WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the exports of %s", accountID)
 }

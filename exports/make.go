@@ -90,11 +90,8 @@ func (s *Service) produce(ctx context.Context, e Export) (Export, error) {
 		return e, err
 	}
 	now := s.cfg.Now()
-	rows, err := s.cfg.Pool.Query(ctx, `UPDATE exports SET state = 'ready', hash = $2, bytes = $3, expires_at = $4 WHERE id = $1 AND state = 'making' RETURNING `+columns,
+	rows, _ := s.cfg.Pool.Query(ctx, `UPDATE exports SET state = 'ready', hash = $2, bytes = $3, expires_at = $4 WHERE id = $1 AND state = 'making' RETURNING `+columns,
 		e.ID, ref.Hash(), info.Size, now.Add(Kept))
-	if err != nil {
-		return e, err
-	}
 	made, err := pgx.CollectOneRow(rows, s.scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return e, assets.ErrErased

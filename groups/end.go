@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/users"
 )
@@ -129,10 +130,7 @@ func (s *Store) Tend(ctx context.Context, tell func(context.Context, Ended) erro
 }
 
 func (s *Store) endParties(ctx context.Context) error {
-	rows, err := s.cfg.Pool.Query(ctx, `SELECT p.group_id::text FROM group_parties p WHERE p.ended_at IS NULL AND `+dueSQL, s.cfg.Now())
-	if err != nil {
-		return fmt.Errorf("look for parties that are over: %w", err)
-	}
+	rows, _ := s.cfg.Pool.Query(ctx, `SELECT p.group_id::text FROM group_parties p WHERE p.ended_at IS NULL AND `+dueSQL, s.cfg.Now())
 	due, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, group := range due {
 		err = errors.Join(err, postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
@@ -142,22 +140,16 @@ func (s *Store) endParties(ctx context.Context) error {
 			return s.endParty(ctx, tx, group, dueSQL)
 		}))
 	}
-	if err != nil {
-		return fmt.Errorf("end parties: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "end parties")
 }
 
 // sweep gives back what came to funds that are no more.
 func (s *Store) sweep(ctx context.Context) error {
-	rows, err := s.cfg.Pool.Query(ctx, `
+	rows, _ := s.cfg.Pool.Query(ctx, `
 		SELECT f.group_id::text, f.fund::text FROM (
 			SELECT id AS group_id, id AS fund FROM groups WHERE closed_at IS NOT NULL
 			UNION ALL SELECT group_id, id FROM group_parties WHERE ended_at IS NOT NULL) f
 		JOIN ledger_accounts a ON a.owner = f.fund AND a.kind = 'wallet' AND a.balance > 0`)
-	if err != nil {
-		return fmt.Errorf("look for what came back: %w", err)
-	}
 	type late struct{ Group, Fund string }
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[late])
 	for _, one := range found {
@@ -166,10 +158,7 @@ func (s *Store) sweep(ctx context.Context) error {
 			return err
 		}))
 	}
-	if err != nil {
-		return fmt.Errorf("give back what came to a fund that is no more: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "give back what came to a fund that is no more")
 }
 
 // tellEnds tells of parties that are over, each at least once; who can't be told is given up after a while.
@@ -178,13 +167,10 @@ func (s *Store) tellEnds(ctx context.Context, tell func(context.Context, Ended) 
 	var failed error // it must not undo what is noted of others
 	err := postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		failed = nil
-		rows, err := tx.Query(ctx, `
+		rows, _ := tx.Query(ctx, `
 			SELECT p.id::text, g.platform, p.chat, p.ended_at, p.left_over, (SELECT coalesce(sum(amount), 0)::bigint FROM group_gifts WHERE fund = p.id)
 			FROM group_parties p JOIN groups g ON g.id = p.group_id
 			WHERE p.ended_at IS NOT NULL AND p.told_at IS NULL ORDER BY p.ended_at FOR UPDATE OF p SKIP LOCKED`)
-		if err != nil {
-			return fmt.Errorf("look for parties to tell of: %w", err)
-		}
 		type row struct {
 			ID, Platform string
 			Chat         []byte

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/users"
 )
@@ -44,10 +45,7 @@ func New(cfg Config) *Store {
 
 // At gives the terms of the wallet of a place, or ErrNoWallet.
 func (s *Store) At(ctx context.Context, place users.Place) (Terms, error) {
-	rows, err := s.cfg.Pool.Query(ctx, termsSQL+` WHERE g.platform = $1 AND g.kind = $2 AND g.place = $3 AND g.closed_at IS NULL`, place.Platform, place.Kind, place.ID)
-	if err != nil {
-		return Terms{}, fmt.Errorf("find the wallet of %s %s: %w", place.Kind, place.ID, err)
-	}
+	rows, _ := s.cfg.Pool.Query(ctx, termsSQL+` WHERE g.platform = $1 AND g.kind = $2 AND g.place = $3 AND g.closed_at IS NULL`, place.Platform, place.Kind, place.ID)
 	t, err := pgx.CollectExactlyOneRow(rows, scanTerms)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNoWallet
@@ -71,10 +69,7 @@ type Contribution struct {
 // billing.ErrInsufficient, and nothing is given then.
 func (s *Store) Sponsor(ctx context.Context, c Contribution) error {
 	err := s.contribute(ctx, c, "given to a group", func(_ pgx.Tx, group string) (string, error) { return group, nil })
-	if err != nil {
-		return fmt.Errorf("sponsor %s %s: %w", c.Place.Kind, c.Place.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "sponsor %s %s", c.Place.Kind, c.Place.ID)
 }
 
 // StartParty makes a fund that pays for all that is asked for in a group, until it is empty or the time is over. Where a party is under way the
@@ -93,10 +88,7 @@ func (s *Store) StartParty(ctx context.Context, c Contribution, until time.Time)
 		}
 		return party, s.cfg.Ledger.EnsureWallet(ctx, tx, party)
 	})
-	if err != nil {
-		return fmt.Errorf("start a party in %s %s: %w", c.Place.Kind, c.Place.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "start a party in %s %s", c.Place.Kind, c.Place.ID)
 }
 
 // contribute gives to a fund of a group, once: a repeat opens no wallet and begins no party either.
@@ -161,10 +153,7 @@ func (s *Store) Set(ctx context.Context, place users.Place, where json.RawMessag
 		err = s.cfg.Record(ctx, users.AuditEntry{By: by, Action: "group wallet", Detail: fmt.Sprintf(
 			"%s %s %s: pays %s, a day %s, a month %s, a member %s, guests' runs a day %d", place.Platform, place.Kind, place.ID, t.Pays, t.Day, t.Month, t.Member, t.GuestRuns)})
 	}
-	if err != nil {
-		return fmt.Errorf("set the rules of the wallet of %s %s: %w", place.Kind, place.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "set the rules of the wallet of %s %s", place.Kind, place.ID)
 }
 
 // Sponsor is somebody who gave to a fund.
@@ -194,18 +183,14 @@ func sponsors(ctx context.Context, on querier, fund string) ([]Sponsor, error) {
 
 // Adopt gives what an account gave to the one that it becomes.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if _, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {
-		return fmt.Errorf("give the gifts of %s to %s: %w", from, into, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = $2 WHERE account_id = $1`, from, into)
+	return errs.Wrap(err, "give the gifts of %s to %s", from, into)
 }
 
 // Forget forgets who gave. Their share of what is left goes to the house, where their wallet is.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = NULL WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the gifts of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE group_gifts SET account_id = NULL WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the gifts of %s", accountID)
 }
 
 // Export writes what an account has given to groups and their parties.

@@ -2,11 +2,11 @@ package groups
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/users"
 )
 
@@ -28,8 +28,5 @@ func (s *Store) Open(ctx context.Context, limit int) ([]Wallet, error) {
 		err = row.Scan(append(w.columns(), &w.Place.Platform, &w.Place.Kind, &w.Place.ID, &w.Available, &w.Held, &w.Sponsors)...)
 		return w, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list the wallets of groups: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list the wallets of groups")
 }

@@ -3,29 +3,24 @@ package groups
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // MoveChat gives the wallet of a chat, with its rules, parties and books, to the id under which its platform goes on with it. Where there is a
 // wallet under both ids, the older one's rules hold, and the other's money and gifts become part of it. It may be repeated.
 func (s *Store) MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
-	if err := s.moveChat(ctx, tx, platform, from, to); err != nil {
-		return fmt.Errorf("move the wallet of the %s chat %s to %s: %w", platform, from, to, err)
-	}
-	return nil
+	return errs.Wrap(s.moveChat(ctx, tx, platform, from, to), "move the wallet of the %s chat %s to %s", platform, from, to)
 }
 
 func (s *Store) moveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 		SELECT g.id::text, (SELECT min(a.id) FROM ledger_accounts a WHERE a.owner = g.id) FROM groups g
 		WHERE g.platform = $1 AND g.kind = 'chat' AND g.place = ANY ($2) AND g.closed_at IS NULL ORDER BY g.id FOR UPDATE OF g`,
 		platform, []string{from, to})
-	if err != nil {
-		return err
-	}
 	type wallet struct {
 		ID     string
 		Opened int64 // grows with each that is opened

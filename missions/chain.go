@@ -1,7 +1,6 @@
 package missions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,10 +17,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
-	"github.com/signalbox/signalbox/runs/store"
 )
 
 // Chain is a mission that was written down: a tool like any other, whose run carries the legs out.
@@ -226,12 +226,9 @@ func readChains(ctx context.Context, q querier, where string, args ...any) ([]Ch
 		if err := row.Scan(&c.ID, &c.AccountID, &c.Version, &c.ChangedAt, &definition); err != nil {
 			return c, err
 		}
-		return c, store.DecodeStored(definition, &c)
+		return c, decimal.Unmarshal(definition, &c)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read chains: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "read chains")
 }
 
 // chainTool makes the tool of a chain, and refuses one that could not be run.
@@ -396,9 +393,7 @@ func resultName(order int, name string, taken registry.OutputSchema) string {
 // chainOf reads the chain out of its tool, as that was accepted.
 func chainOf(t registry.Tool) (c Chain, err error) {
 	raw, _ := t.Metadata[chainKey].(string)
-	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
-	d.UseNumber()
-	if err := d.Decode(&c); err != nil {
+	if err := decimal.Unmarshal([]byte(raw), &c); err != nil {
 		return c, fmt.Errorf("the chain of %s can't be read: %w", t.ToolID, err)
 	}
 	c.ID, _ = t.Metadata[chainIDKey].(string)

@@ -157,10 +157,7 @@ func (s *Service) endUnconfirmed(ctx context.Context, tx pgx.Tx, missionID strin
 // expire ends missions that nobody confirmed in time.
 func (s *Service) expire(ctx context.Context) error {
 	return postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT id::text FROM missions WHERE status = 'awaiting_confirmation' AND created_at < $1 LIMIT 100 FOR UPDATE SKIP LOCKED`, s.now().Add(-runs.SummaryLife))
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, `SELECT id::text FROM missions WHERE status = 'awaiting_confirmation' AND created_at < $1 LIMIT 100 FOR UPDATE SKIP LOCKED`, s.now().Add(-runs.SummaryLife))
 		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		for _, id := range ids {
 			if err == nil {

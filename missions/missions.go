@@ -1,11 +1,12 @@
 // Package missions carries out several runs under one confirmation, and takes back what was done when one of them fails.
 //
-// A mission is a document: legs, each a call of a tool, in their order. It is shown with the price of each, and confirmed by the hash of
-// all of it. Then its legs are runs like any other, accepted one after the other or, where none needs another, at once. When a leg
-// fails no further one begins; those that were done are taken back in reverse order by the tools that their own tools name for that.
+// A mission is a document: an ordered list of legs, each a call of a tool. It is shown with the price of each leg, and confirmed by
+// the hash of all of it. Then its legs become ordinary runs, accepted one after the other, or at once where none needs another. When a
+// leg fails, no further one begins; the legs that were done are taken back in reverse order, by the tools that their own tools name
+// for that.
 //
-// A mission's row is its job, claimed by one process at a time (internal/claims). Everything that is done is found again after a
-// crash: runs by their idempotency key, what takes a leg back by a handle that never changes. See docs/missions.md.
+// A mission's row is its job, claimed by one process at a time (internal/claims). After a crash everything that was done is found
+// again: runs by their idempotency key, undoing calls by a handle that never changes. See docs/missions.md.
 package missions
 
 import (

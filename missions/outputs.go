@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -142,9 +143,7 @@ func answerOf(run runs.Run) (data any) {
 	if len(run.Outputs) != 1 || run.Outputs[0].Type != "text" {
 		return nil
 	}
-	d := json.NewDecoder(strings.NewReader(run.Outputs[0].Text))
-	d.UseNumber()
-	if d.Decode(&data) != nil || d.More() {
+	if decimal.Unmarshal([]byte(run.Outputs[0].Text), &data) != nil {
 		return nil
 	}
 	return data
@@ -240,9 +239,7 @@ func undoInputs(e Effect, undo registry.Tool, outputs, inputs map[string]any) (m
 		return found, nil
 	}
 	var template map[string]any
-	d := json.NewDecoder(bytes.NewReader(e.Inputs))
-	d.UseNumber()
-	if err := d.Decode(&template); err != nil {
+	if err := decimal.Unmarshal(e.Inputs, &template); err != nil {
 		return nil, fmt.Errorf("the inputs of %s: %w", undo.ToolID, err)
 	}
 	rendered, err := render(template, outputs)

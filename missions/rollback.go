@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -342,8 +343,5 @@ func (c *course) tellEnd(ctx context.Context) error {
 		return err
 	}
 	_, err := c.cfg.Pool.Exec(ctx, `UPDATE missions SET untold = false WHERE id = $1`, c.m.ID)
-	if err != nil {
-		return fmt.Errorf("mission %s: %w", c.m.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "mission %s", c.m.ID)
 }

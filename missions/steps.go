@@ -1,12 +1,12 @@
 package missions
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs/store"
@@ -51,9 +51,7 @@ func stepsOf(inputs map[string]any) ([]step, error) {
 	raw, err := json.Marshal(inputs["steps"])
 	var list []step
 	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		err = d.Decode(&list)
+		err = decimal.Unmarshal(raw, &list)
 	}
 	if err != nil || len(list) == 0 || len(list) > maxSteps {
 		return nil, refuse("steps", `expected 1 to %d steps such as {"tool":"upscale","inputs":{"image":"asset:..."}}`, maxSteps)

@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -32,7 +34,7 @@ func scanMission(row pgx.CollectableRow) (m Mission, err error) {
 	if err != nil {
 		return m, err
 	}
-	if err := store.DecodeStored(document, &m.Document); err != nil {
+	if err := decimal.Unmarshal(document, &m.Document); err != nil {
 		return m, fmt.Errorf("mission %s: stored document: %w", m.ID, err)
 	}
 	return m, nil
@@ -40,10 +42,7 @@ func scanMission(row pgx.CollectableRow) (m Mission, err error) {
 
 // query reads missions with how far their legs are.
 func query(ctx context.Context, q querier, where string, args ...any) ([]Mission, error) {
-	rows, err := q.Query(ctx, `SELECT `+missionColumns+` FROM missions m `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read missions: %w", err)
-	}
+	rows, _ := q.Query(ctx, `SELECT `+missionColumns+` FROM missions m `+where, args...)
 	found, err := pgx.CollectRows(rows, scanMission)
 	if err == nil && len(found) > 0 {
 		err = readLegs(ctx, q, found)
@@ -80,7 +79,7 @@ func readLegs(ctx context.Context, q querier, missions []Mission) error {
 			if *raw == nil {
 				continue
 			}
-			if err := store.DecodeStored(*raw, into); err != nil {
+			if err := decimal.Unmarshal(*raw, into); err != nil {
 				return fmt.Errorf("mission %s: leg %d: %w", id, order, err)
 			}
 		}
@@ -155,10 +154,7 @@ func insert(ctx context.Context, tx pgx.Tx, m Mission, key string) (id string, e
 // change writes where a mission stands, with a new version.
 func change(ctx context.Context, q querier, missionID, set string, args ...any) error {
 	_, err := q.Exec(ctx, `UPDATE missions SET version = version + 1`+set+` WHERE id = $1`, append([]any{missionID}, args...)...)
-	if err != nil {
-		return fmt.Errorf("mission %s: %w", missionID, err)
-	}
-	return nil
+	return errs.Wrap(err, "mission %s", missionID)
 }
 
 // writeLeg stores how far a leg is.
@@ -179,10 +175,7 @@ func writeLeg(ctx context.Context, q querier, missionID string, leg *Leg) error 
 			WHERE mission_id = $1 AND position = $2`,
 			missionID, leg.Order, p.Status, p.RunID, failure, p.InDoubt, p.EndedAt, inputs, store.Storable(p.Reference), p.Undo, p.UndoSince, p.UndoTries, store.Storable(p.UndoError), p.UndoneAt)
 	}
-	if err != nil {
-		return fmt.Errorf("mission %s: leg %d: %w", missionID, leg.Order, err)
-	}
-	return nil
+	return errs.Wrap(err, "mission %s: leg %d", missionID, leg.Order)
 }
 
 // saveLeg stores how far a leg is, and that the mission changed.
@@ -205,10 +198,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		_, err = tx.Exec(ctx, `WITH moved AS (UPDATE chains SET account_id = $2 WHERE account_id = $1 RETURNING id)
 			SELECT pg_notify($3, $4) FROM moved LIMIT 1`, from, into, channel, chainsChanged) // their commands are the other account's now
 	}
-	if err != nil {
-		return fmt.Errorf("move missions: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "move missions")
 }
 
 // MoveChat gives the missions that were asked for in a chat to the id under which its platform goes on with it: their ends are told there.
@@ -216,10 +206,7 @@ func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE missions SET origin_target = jsonb_set(origin_target, '{chat,chat}', to_jsonb($3::text))
 		WHERE origin_platform = $1 AND origin_target #>> '{chat,chat}' = $2`, platform, from, to)
-	if err != nil {
-		return fmt.Errorf("move the missions of the %s chat %s to %s: %w", platform, from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "move the missions of the %s chat %s to %s", platform, from, to)
 }
 
 // Forget deletes the missions of an account. One that is being taken back is deleted once it is over.
@@ -231,10 +218,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	if err == nil {
 		_, err = tx.Exec(ctx, `DELETE FROM chains WHERE account_id = $1`, accountID)
 	}
-	if err != nil {
-		return fmt.Errorf("forget missions: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "forget missions")
 }
 
 // Export writes the missions and chains of an account.

@@ -1,6 +1,6 @@
-// Package moderation is what people report about results of others, and what comes of it: operators, and in their chat its admins,
-// dismiss reports or take results down; strikes count against who made them, and by a rule of the house mute; who is struck may appeal.
-// All of it is in the audit log.
+// Package moderation keeps what people report about results of others, and what is decided about it. Operators, and the admins of the
+// chat, dismiss reports or take results down. A result that is taken down may be a strike against who made it; strikes mute by a rule
+// of the house, and who has one may appeal. All of it is in the audit log.
 package moderation
 
 import (

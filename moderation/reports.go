@@ -3,11 +3,11 @@ package moderation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
@@ -117,10 +117,7 @@ func (s *Service) Cases(ctx context.Context, here Place, most int) ([]Case, erro
 		err = row.Scan(&c.RunID, &c.AccountID, &c.ToolID, &c.Where.Platform, &c.Where.Chat, &c.Reports, &c.Reasons, &c.Words, &c.First)
 		return c, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list reports: %w", err)
-	}
-	return cases, nil
+	return cases, errs.Wrap(err, "list reports")
 }
 
 // decided makes of what finds no row an error for people: somebody else was faster.
@@ -133,8 +130,6 @@ func decided(err error) error {
 
 // MoveChat lets those who run a chat go on with its reports under the id that its platform gave it.
 func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
-	if _, err := tx.Exec(ctx, `UPDATE moderation_reports SET chat = $3 WHERE platform = $1 AND chat = $2`, platform, from, to); err != nil {
-		return fmt.Errorf("move the reports of the %s chat %s to %s: %w", platform, from, to, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE moderation_reports SET chat = $3 WHERE platform = $1 AND chat = $2`, platform, from, to)
+	return errs.Wrap(err, "move the reports of the %s chat %s to %s", platform, from, to)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // selectPayments reads payments with their changes added up; a change of 0, or in another currency, is of the whole.
@@ -62,10 +63,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]Payment, error) {
 			AND ($2 = '' OR p.source = $2) AND ($3 = 0 OR p.number < $3) AND ($5 = '' OR p.subscription = $5)
 		ORDER BY p.number DESC LIMIT $4`, q.AccountID, string(q.Source), q.Before, max(1, min(q.Limit, maxPage)), q.Subscription)
 	list, err := pgx.CollectRows(rows, scanPayment)
-	if err != nil {
-		return nil, fmt.Errorf("list payments: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list payments")
 }
 
 // ByNumber finds a payment by the number of its receipt; ErrNoPayment.
@@ -108,10 +106,7 @@ func (s *Store) Saw(ctx context.Context, source billing.Source, ref string) erro
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO payment_notices (source, ref, seen_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, source, ref, s.cfg.Now())
 	batch.Queue(`DELETE FROM payment_notices WHERE seen_at < $1`, s.cfg.Now().Add(-noticesKept))
-	if err := s.cfg.Pool.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("record the notice %s of %s: %w", ref, source, err)
-	}
-	return nil
+	return errs.Wrap(s.cfg.Pool.SendBatch(ctx, batch).Close(), "record the notice %s of %s", ref, source)
 }
 
 // ErrSpent says that a refund would give back money for credit that was spent. It is a value, found with errors.As.
@@ -143,8 +138,5 @@ func (s *Store) MayRefund(ctx context.Context, p Payment, forced bool) error {
 	if err == nil && b.Available < left {
 		err = ErrSpent{Unspent: b.Available, Credit: left}
 	}
-	if err != nil {
-		return fmt.Errorf("refund of %s: %w", p.Receipt(), err)
-	}
-	return nil
+	return errs.Wrap(err, "refund of %s", p.Receipt())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -175,8 +176,5 @@ func (s *Store) Vouchers(ctx context.Context, limit int) ([]Voucher, error) {
 		SELECT v.hint, v.credit, v.note, v.by_whom, v.created_at, v.expires_at, v.redeemed_at, coalesce(p.number, 0)
 		FROM payment_vouchers v LEFT JOIN payments p ON p.id = v.payment ORDER BY v.created_at DESC, v.hash LIMIT $1`, limit)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Voucher])
-	if err != nil {
-		return nil, fmt.Errorf("list vouchers: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list vouchers")
 }

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/ordered"
 )
 
@@ -442,10 +442,8 @@ func CanonicalJSON(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	var plain any
-	if err := d.Decode(&plain); err != nil {
+	if err := decimal.Unmarshal(raw, &plain); err != nil {
 		return nil, err
 	}
 	return ordered.Marshal(plain)

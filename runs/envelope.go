@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -82,9 +83,7 @@ func dataIn(text string, raw json.RawMessage) (data any, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&data) == nil && !d.More() && schema.Check(data) == nil {
+	if decimal.Unmarshal([]byte(text), &data) == nil && schema.Check(data) == nil {
 		return data, true
 	}
 	return text, schema.Check(text) == nil

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -284,10 +285,7 @@ func scanRule(row pgx.CollectableRow) (Rule, error) {
 // DeleteRule takes a rule back. One that is not there is ErrNotFound.
 func (s *Store) DeleteRule(ctx context.Context, id int64, by string) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `DELETE FROM access_rules WHERE id = $1 RETURNING `+ruleColumns, id)
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, `DELETE FROM access_rules WHERE id = $1 RETURNING `+ruleColumns, id)
 		r, err := pgx.CollectExactlyOneRow(rows, scanRule)
 		if err != nil {
 			return notFound(err)
@@ -315,10 +313,7 @@ func (s *Store) Rules(ctx context.Context, where Place) ([]Rule, error) {
 		err = row.Scan(&r.ID, &r.Allow, &r.Kind, &r.Platform, &r.Subject, &r.Where.Platform, &r.Where.Kind, &r.Where.ID, &r.Note, &r.By, &r.At, &r.Name)
 		return r, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list the rules: %w", err)
-	}
-	return rules, nil
+	return rules, errs.Wrap(err, "list the rules")
 }
 
 // Whom says whom a rule is about, as in telegram:12345, chat:telegram:-100 or an account's id: as operators write it.

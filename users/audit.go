@@ -2,12 +2,13 @@ package users
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // BySystem is who did what nobody asked for.
@@ -69,10 +70,7 @@ func (s *Store) Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, error) {
 		WHERE ($1 = '' OR account_id IN (SELECT u.id FROM users u WHERE u.id = users_now(nullif($1, '')::uuid) OR u.merged_into = users_now(nullif($1, '')::uuid)))
 		AND ($2::bigint = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, q.AccountID, q.Before, pageOf(q.Limit))
 	entries, err := pgx.CollectRows(rows, pgx.RowToStructByName[AuditEntry])
-	if err != nil {
-		return nil, fmt.Errorf("read the audit: %w", err)
-	}
-	return entries, nil
+	return entries, errs.Wrap(err, "read the audit")
 }
 
 // executor is a pool or a transaction.
@@ -87,10 +85,7 @@ func audit(ctx context.Context, on executor, e AuditEntry) error {
 	}
 	_, err := on.Exec(ctx, `INSERT INTO user_audit (by_whom, account_id, action, detail, note) VALUES ($1, $2, $3, $4, $5)`,
 		cleanText(e.By), account, cleanText(e.Action), cut(e.Detail, maxDetail), cut(e.Note, maxDetail))
-	if err != nil {
-		return fmt.Errorf("record %s of %s: %w", e.Action, e.AccountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record %s of %s", e.Action, e.AccountID)
 }
 
 // RecordIn is Record in a transaction of another room.

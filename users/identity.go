@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -59,10 +60,7 @@ func (s *Store) Identities(ctx context.Context, accountID string) ([]LinkedIdent
 		SELECT platform, external_id, name, handle, language, created_at AS linked_at FROM user_identities
 		WHERE user_id = `+today+` ORDER BY created_at, platform, external_id`, accountID)
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[LinkedIdentity])
-	if err != nil {
-		return nil, fmt.Errorf("identities of %s: %w", accountID, err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "identities of %s", accountID)
 }
 
 // Link adds an identity to an account, e.g. after the same person proved to own both. Where the identity has

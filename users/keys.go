@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -196,10 +197,7 @@ func (s *Credentials) Keys(ctx context.Context, accountID string) ([]Key, error)
 	rows, _ := s.pool.Query(ctx, `
 		SELECT id, label, hint, created_at, last_used_at, spend_limit, agent, tools, expires_at, own_runs FROM user_keys WHERE user_id = `+today+` ORDER BY id DESC`, accountID)
 	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[Key])
-	if err != nil {
-		return nil, fmt.Errorf("list API keys: %w", err)
-	}
-	return keys, nil
+	return keys, errs.Wrap(err, "list API keys")
 }
 
 // RevokeKey ends an API key of the account; it is refused from now on. So are the sessions that were opened with it, but for
@@ -211,10 +209,7 @@ func (s *Credentials) RevokeKey(ctx context.Context, accountID string, id int64,
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("revoke API key %d: %w", id, err)
-	}
-	return nil
+	return errs.Wrap(err, "revoke API key %d", id)
 }
 
 // hashOf needs no salt and no slowness: a key holds 256 random bits.

@@ -112,10 +112,7 @@ func pairOf(ctx context.Context, tx pgx.Tx, a, b string) ([]Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE u.id IN (users_now($1), users_now($2)) ORDER BY u.id FOR UPDATE`, a, b)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, `SELECT `+accountColumns+` FROM users u WHERE u.id IN (users_now($1), users_now($2)) ORDER BY u.id FOR UPDATE`, a, b)
 	pair, err := pgx.CollectRows(rows, pgx.RowToStructByName[Account])
 	slices.SortStableFunc(pair, func(x, y Account) int { return x.CreatedAt.Compare(y.CreatedAt) })
 	return pair, err

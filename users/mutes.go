@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -22,10 +23,7 @@ func (s *Store) Mute(ctx context.Context, tx pgx.Tx, accountID string, until tim
 	if err == nil {
 		err = audit(ctx, tx, AuditEntry{By: by, AccountID: account.ID, Action: actionMute, Detail: "until " + until.UTC().Format(time.RFC3339), Note: note})
 	}
-	if err != nil {
-		return fmt.Errorf("mute %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "mute %s", accountID)
 }
 
 // Unmute ends a mute, if there is one, in a transaction as Mute does.
@@ -34,10 +32,7 @@ func (s *Store) Unmute(ctx context.Context, tx pgx.Tx, accountID, by, note strin
 	if err == nil && tag.RowsAffected() > 0 {
 		err = audit(ctx, tx, AuditEntry{By: by, AccountID: accountID, Action: actionMute, Detail: "ended", Note: note})
 	}
-	if err != nil {
-		return fmt.Errorf("end the mute of %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "end the mute of %s", accountID)
 }
 
 // stillMuted mutes a new account by an identity that was muted when its data was erased.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -118,12 +119,9 @@ func (s *Store) persons(ctx context.Context, accounts []Account) ([]Person, erro
 		people[i] = Person{Account: a, Blocked: ruled && !allow, Limits: p.limits[a.ID]}
 		ids[i], at[a.ID] = a.ID, i
 	}
-	rows, err := s.pool.Query(ctx, `
+	rows, _ := s.pool.Query(ctx, `
 		SELECT user_id::text, platform, external_id, name, handle, language, created_at FROM user_identities
 		WHERE user_id = ANY ($1::text[]::uuid[]) ORDER BY created_at, platform, external_id`, ids)
-	if err != nil {
-		return nil, fmt.Errorf("list people: %w", err)
-	}
 	var owner string
 	var i LinkedIdentity
 	_, err = pgx.ForEachRow(rows, []any{&owner, &i.Platform, &i.ExternalID, &i.Name, &i.Handle, &i.Language, &i.LinkedAt}, func() error {
@@ -173,8 +171,5 @@ func (s *Store) ChangeOperator(ctx context.Context, accountID string, operator b
 		}
 		return audit(ctx, tx, AuditEntry{By: by, AccountID: account.ID, Action: actionOperator, Detail: detail, Note: note})
 	})
-	if err != nil {
-		return fmt.Errorf("change user %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "change user %s", accountID)
 }

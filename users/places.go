@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -103,10 +104,7 @@ func (s *Preferences) changePlace(ctx context.Context, place Place, by, detail, 
 		}
 		return audit(ctx, tx, AuditEntry{By: by, Action: actionPlace, Detail: place.name() + ": " + detail})
 	})
-	if err != nil {
-		return fmt.Errorf("change the preferences of %s: %w", place.name(), err)
-	}
-	return nil
+	return errs.Wrap(err, "change the preferences of %s", place.name())
 }
 
 // name is how a place is called in records.

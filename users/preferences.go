@@ -1,7 +1,6 @@
 package users
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -41,28 +42,19 @@ func (s *Preferences) SetPreference(ctx context.Context, accountID, toolID, fiel
 	_, err = s.exec(ctx, `
 		INSERT INTO user_preferences (user_id, tool_id, field, value) VALUES (`+writesTo+`, $2, $3, $4)
 		ON CONFLICT (user_id, tool_id, field) DO UPDATE SET value = excluded.value`, accountID, toolID, field, raw)
-	if err != nil {
-		return fmt.Errorf("store preference %s of %s: %w", field, toolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "store preference %s of %s", field, toolID)
 }
 
 // ResetPreference forgets the user's value for one input. One that is not set is no error.
 func (s *Preferences) ResetPreference(ctx context.Context, accountID, toolID, field string) error {
 	_, err := s.exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2 AND field = $3`, accountID, toolID, field)
-	if err != nil {
-		return fmt.Errorf("reset preference %s of %s: %w", field, toolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "reset preference %s of %s", field, toolID)
 }
 
 // ResetPreferences forgets all the user's values for a tool.
 func (s *Preferences) ResetPreferences(ctx context.Context, accountID, toolID string) error {
 	_, err := s.exec(ctx, `DELETE FROM user_preferences WHERE user_id = `+writesTo+` AND tool_id = $2`, accountID, toolID)
-	if err != nil {
-		return fmt.Errorf("reset preferences of %s: %w", toolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "reset preferences of %s", toolID)
 }
 
 // preference is one stored row.
@@ -97,21 +89,12 @@ func merge(stored []preference, ids []string) (map[string]any, error) {
 			if p.ToolID != id {
 				continue
 			}
-			value, err := decodeValue(p.Value)
-			if err != nil {
+			var value any
+			if err := decimal.Unmarshal(p.Value, &value); err != nil {
 				return nil, fmt.Errorf("preference %s of %s: %w", p.Field, id, err)
 			}
 			values[p.Field] = value
 		}
 	}
 	return values, nil
-}
-
-// decodeValue keeps numbers as they were written.
-func decodeValue(raw []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	err := decoder.Decode(&value)
-	return value, err
 }

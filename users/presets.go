@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
@@ -46,11 +48,9 @@ func (s *Preferences) Presets(ctx context.Context, accountID string, tool regist
 		if err := row.Scan(&p.ToolID, &p.Name, &fields, &p.UpdatedAt); err != nil {
 			return p, err
 		}
-		values, err := decodeValue(fields)
-		if err != nil {
+		if err := decimal.Unmarshal(fields, &p.Values); err != nil {
 			return p, err
 		}
-		p.Values, _ = values.(map[string]any)
 		p.Values, _ = tool.Migrate(p.Values)
 		return p, nil
 	})
@@ -67,10 +67,7 @@ func (s *Preferences) PresetTools(ctx context.Context, accountID string) ([]stri
 	rows, _ := s.pool.Query(ctx, `
 		SELECT tool_id FROM user_presets WHERE user_id = `+today+` GROUP BY tool_id ORDER BY max(updated_at) DESC, tool_id`, accountID)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("tools with presets of %s: %w", accountID, err)
-	}
-	return ids, nil
+	return ids, errs.Wrap(err, "tools with presets of %s", accountID)
 }
 
 // Preset gives one preset, or ErrNoPreset.
@@ -119,10 +116,7 @@ func (s *Preferences) SavePreset(ctx context.Context, accountID, toolID, name st
 			ON CONFLICT (user_id, tool_id, key) DO UPDATE SET name = excluded.name, fields = excluded.fields, updated_at = now()`, account.ID, toolID, name, fields)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save preset %q of %s: %w", name, toolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "save preset %q of %s", name, toolID)
 }
 
 // presetName checks a name.
@@ -138,10 +132,7 @@ func presetName(name string) (string, error) {
 func (s *Preferences) DeletePreset(ctx context.Context, accountID, toolID, name string) error {
 	err := s.changePreset(ctx, `DELETE FROM user_presets WHERE user_id = `+writesTo+` AND tool_id = $2 AND key = lower($3)`,
 		accountID, toolID, strings.TrimSpace(name))
-	if err != nil {
-		return fmt.Errorf("delete preset %q of %s: %w", name, toolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "delete preset %q of %s", name, toolID)
 }
 
 func (s *Preferences) changePreset(ctx context.Context, statement string, args ...any) error {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // SessionLife is how long a browser stays signed in after it was last seen.
@@ -60,10 +62,7 @@ const sessionColumns = `id::text AS id, user_id::text AS account_id, way, agent,
 // BySession gives the session behind a cookie's secret and its account, or ErrNotFound. Being seen
 // prolongs the session.
 func (s *Credentials) BySession(ctx context.Context, secret string) (Account, Session, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now()`, hashOf(secret))
-	if err != nil {
-		return Account{}, Session{}, fmt.Errorf("session: %w", err)
-	}
+	rows, _ := s.pool.Query(ctx, `SELECT `+sessionColumns+` FROM user_sessions WHERE hash = $1 AND expires_at > now()`, hashOf(secret))
 	session, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Session])
 	if err != nil {
 		return Account{}, Session{}, fmt.Errorf("session: %w", notFound(err))
@@ -92,10 +91,8 @@ func (s *Credentials) EndSession(ctx context.Context, accountID, id string) erro
 	if _, err := uuid.Parse(id); err != nil {
 		return nil
 	}
-	if _, err := s.pool.Exec(ctx, `DELETE FROM user_sessions WHERE user_id = $1 AND id = $2`, accountID, id); err != nil {
-		return fmt.Errorf("end a session: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM user_sessions WHERE user_id = $1 AND id = $2`, accountID, id)
+	return errs.Wrap(err, "end a session")
 }
 
 // EndSessions signs all browsers of the account out but the one of session exceptID ("": all) and

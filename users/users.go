@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/plain"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
@@ -314,10 +315,7 @@ func (s *Store) set(ctx context.Context, accountID, statement string, value any)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("change user %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "change user %s", accountID)
 }
 
 // one reads the single account of a query.

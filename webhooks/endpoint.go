@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/signature"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -116,18 +117,12 @@ func (o *Outbox) newSecret(endpoint uuid.UUID) (secret string, sealed []byte, er
 func (o *Outbox) Endpoints(ctx context.Context, accountID string) ([]Endpoint, error) {
 	rows, _ := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 ORDER BY created_at, id`, accountID)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Endpoint])
-	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list endpoints")
 }
 
 // Endpoint gives one of an account, or ErrNoEndpoint.
 func (o *Outbox) Endpoint(ctx context.Context, accountID, id string) (Endpoint, error) {
-	rows, err := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2`, accountID, id)
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("endpoint %s: %w", id, err)
-	}
+	rows, _ := o.cfg.Pool.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE account_id = $1 AND id::text = $2`, accountID, id)
 	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Endpoint])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Endpoint{}, ErrNoEndpoint
@@ -183,27 +178,21 @@ func (o *Outbox) Disable(ctx context.Context, accountID, id string) error {
 
 // Adopt gives the endpoints of an account to the one that it is merged into; Leave takes away those that came from it.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if _, err := tx.Exec(ctx, `
-		UPDATE webhook_endpoints SET account_id = $2, joined_from = coalesce(joined_from, account_id) WHERE account_id IN ($1, $2)`, from, into); err != nil {
-		return fmt.Errorf("give the endpoints of %s to %s: %w", from, into, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `
+		UPDATE webhook_endpoints SET account_id = $2, joined_from = coalesce(joined_from, account_id) WHERE account_id IN ($1, $2)`, from, into)
+	return errs.Wrap(err, "give the endpoints of %s to %s", from, into)
 }
 
 // Leave deletes the endpoints that an account has from another, which was merged into it and leaves again.
 func Leave(ctx context.Context, tx pgx.Tx, accountID, from string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1 AND joined_from = $2`, accountID, from); err != nil {
-		return fmt.Errorf("take away the endpoints that %s has from %s: %w", accountID, from, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1 AND joined_from = $2`, accountID, from)
+	return errs.Wrap(err, "take away the endpoints that %s has from %s", accountID, from)
 }
 
 // Forget deletes the endpoints of an account and all that was told to them.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the endpoints of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM webhook_endpoints WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the endpoints of %s", accountID)
 }
 
 // Export writes where programs of an account are told of runs, without the secrets that sign it.

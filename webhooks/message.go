@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Message is what an endpoint was told or is to be told.
@@ -46,10 +48,7 @@ func (o *Outbox) latest(ctx context.Context, accountID, endpoint string, limit i
 		SELECT id, type, subject, sequence, status, attempts, created_at, next_at, ended_at FROM webhook_messages
 		WHERE endpoint_id = $1 ORDER BY created_at DESC, sequence DESC LIMIT $2`, endpoint, limit)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
-	if err != nil {
-		return nil, fmt.Errorf("list the messages of endpoint %s: %w", endpoint, err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list the messages of endpoint %s", endpoint)
 }
 
 // ofAccount limits a statement to a message of an endpoint of an account: $1, $2 and $3 are account, endpoint and
@@ -97,13 +96,10 @@ func (o *Outbox) Deliveries(ctx context.Context, accountID, endpoint string, lim
 	for i, m := range messages {
 		list[i].Message, places[m.ID], ids[i] = m, i, m.ID
 	}
-	rows, err := o.cfg.Pool.Query(ctx, `
+	rows, _ := o.cfg.Pool.Query(ctx, `
 		SELECT m.id, a.at, a.status, a.took_ms, a.error, a.answer FROM unnest($1::uuid[]) AS m (id) CROSS JOIN LATERAL (
 			SELECT t.id, t.at, t.status, t.took_ms, t.error, t.answer FROM webhook_attempts t WHERE t.message_id = m.id ORDER BY t.id DESC LIMIT $2) a
 		ORDER BY a.id`, ids, triesShown)
-	if err != nil {
-		return nil, fmt.Errorf("list the attempts of endpoint %s: %w", endpoint, err)
-	}
 	var of uuid.UUID
 	var try Attempt
 	_, err = pgx.ForEachRow(rows, []any{&of, &try.At, &try.Status, &try.TookMs, &try.Error, &try.Answer}, func() error {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 const eventColumns = `id, service, event_id, run_id, provider_id, state, copies, status, attempts, error, received_at, due_at, ended_at`
@@ -27,10 +29,7 @@ func Events(ctx context.Context, pool *pgxpool.Pool, q EventsQuery) ([]Event, er
 	}
 	rows, _ := pool.Query(ctx, `SELECT `+eventColumns+` FROM webhook_events WHERE $1 IN ('', status) AND (NOT $2 OR status IN ('orphan', 'dead')) ORDER BY id DESC LIMIT $3`, string(q.Status), q.Left, limit)
 	events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
-	if err != nil {
-		return nil, fmt.Errorf("list callbacks: %w", err)
-	}
-	return events, nil
+	return events, errs.Wrap(err, "list callbacks")
 }
 
 // ErrNoEvent says that there is no such callback, or none to work on again.
@@ -64,8 +63,5 @@ func Reports(ctx context.Context, pool *pgxpool.Pool, service, runID string) ([]
 	}
 	rows, _ := pool.Query(ctx, `SELECT body, received_at FROM webhook_events WHERE run_id = $1 AND service = $2 ORDER BY id`, runID, service)
 	reports, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Report])
-	if err != nil {
-		return nil, fmt.Errorf("read what was called back about a run: %w", err)
-	}
-	return reports, nil
+	return reports, errs.Wrap(err, "read what was called back about a run")
 }

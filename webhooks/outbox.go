@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/seal"
 )
@@ -233,8 +234,6 @@ func (o *Outbox) leave(id string) {
 
 // prune forgets messages, with their attempts, after thirty days.
 func (o *Outbox) prune(ctx context.Context) error {
-	if _, err := o.cfg.Pool.Exec(ctx, `DELETE FROM webhook_messages WHERE created_at < $1`, o.cfg.Now().Add(-keepMessages)); err != nil {
-		return fmt.Errorf("prune messages: %w", err)
-	}
-	return nil
+	_, err := o.cfg.Pool.Exec(ctx, `DELETE FROM webhook_messages WHERE created_at < $1`, o.cfg.Now().Add(-keepMessages))
+	return errs.Wrap(err, "prune messages")
 }

@@ -172,14 +172,11 @@ func (b *Inbox) insertBy(ctx context.Context, sql string, arrivals []*arrival, f
 		services, ids, runs, providers = append(services, a.Service), append(ids, a.EventID), append(runs, a.RunID), append(providers, a.ProviderID)
 		states, bodies, times = append(states, a.State), append(bodies, a.body), append(times, a.ReceivedAt)
 	}
-	rows, err := b.cfg.Pool.Query(ctx, sql, services, ids, runs, providers, states, bodies, times, due, attempts)
-	if err != nil {
-		return err
-	}
+	rows, _ := b.cfg.Pool.Query(ctx, sql, services, ids, runs, providers, states, bodies, times, due, attempts)
 	var key eventKey
 	var id int64
 	var fresh bool
-	_, err = pgx.ForEachRow(rows, []any{&key.service, &key.id, &id, &fresh}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&key.service, &key.id, &id, &fresh}, func() error {
 		a := first[key]
 		a.ID, a.Status, a.Attempts, a.fresh = id, StatusStored, attempts, fresh
 		return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 const (
@@ -181,13 +183,10 @@ func (b *Inbox) markOnce(ctx context.Context, events []Event) (map[int64]bool, e
 		ids[i], statuses[i], reasons[i], due[i], ended[i] = e.ID, string(e.Status), e.Error, e.DueAt, e.EndedAt
 	}
 	// Planned anew each time: a plan made for an empty table reads the whole of a large one.
-	rows, err := b.cfg.Pool.Query(ctx, markSQL, pgx.QueryExecModeCacheDescribe, ids, statuses, reasons, due, ended)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := b.cfg.Pool.Query(ctx, markSQL, pgx.QueryExecModeCacheDescribe, ids, statuses, reasons, due, ended)
 	marked := make(map[int64]bool, len(events))
 	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
 		marked[id] = true
 		return nil
 	})
@@ -208,8 +207,5 @@ func (b *Inbox) prune(ctx context.Context) error {
 	now := b.cfg.Now()
 	_, err := b.cfg.Pool.Exec(ctx, `
 		DELETE FROM webhook_events WHERE received_at < $1 AND (status = 'done' OR received_at < $2)`, now.Add(-keepEvents), now.Add(-keepLeft))
-	if err != nil {
-		return fmt.Errorf("prune callbacks: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "prune callbacks")
 }

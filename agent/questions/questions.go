@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/agent"
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -388,10 +388,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 func text(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("questions: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "questions: %s", what)
 }
 
 // Export writes what an account asked of models, with the steps that they took.

@@ -26,6 +26,7 @@ import (
 
 	"github.com/signalbox/signalbox/comfy/graph"
 	"github.com/signalbox/signalbox/comfy/objectinfo"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Limits of what is read from an engine. ComfyUI has no authentication and its answers depend on
@@ -484,10 +485,7 @@ func (c *Client) getJSON(ctx context.Context, p string, query url.Values, v any)
 		return err
 	}
 	defer res.Body.Close()
-	if err := DecodeJSON(res.Body, MaxJSON, v); err != nil {
-		return fmt.Errorf("reading %s: %w", p, err)
-	}
-	return nil
+	return errs.Wrap(DecodeJSON(res.Body, MaxJSON, v), "reading %s", p)
 }
 
 func (c *Client) postJSON(ctx context.Context, p string, body any) error {

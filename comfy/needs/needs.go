@@ -1,4 +1,4 @@
-// Package needs tells what a server lacks of what a workflow takes to run, and writes file names as the server does.
+// Package needs tells which nodes and models of a workflow a server lacks, and writes file names as the server does.
 package needs
 
 import (

@@ -1,4 +1,4 @@
-// Package placement is what the choice of an engine goes by: what a run needs, how long runs take, and what waits.
+// Package placement has the facts by which an engine is chosen: what a run needs, how long runs take, and what waits.
 package placement
 
 import (

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Level is how much the engines have to do.
@@ -95,10 +97,8 @@ func (s *Scaler) Look(ctx context.Context, tx pgx.Tx, now time.Time) error {
 	if _, err := tx.Exec(ctx, `UPDATE fleet_signals SET told = $1, told_at = $2`, string(level), now); err != nil {
 		return fmt.Errorf("note what was told: %w", err)
 	}
-	if err := s.cfg.Send(ctx, Signal{ID: uuid.NewString(), Type: "fleet." + string(level), At: now.UTC(), Load: load}); err != nil {
-		return fmt.Errorf("tell FLEET_HOOK that the engines are %s: %w", level, err)
-	}
-	return nil
+	err = s.cfg.Send(ctx, Signal{ID: uuid.NewString(), Type: "fleet." + string(level), At: now.UTC(), Load: load})
+	return errs.Wrap(err, "tell FLEET_HOOK that the engines are %s", level)
 }
 
 // saw notes the level, and gives since when it is so and what was told last.

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/signature"
 )
@@ -80,10 +81,8 @@ func (w *Waker) rest(ctx context.Context, engine string) (time.Duration, error) 
 
 // Awake notes that an engine is up.
 func (w *Waker) Awake(ctx context.Context, engine string) error {
-	if _, err := w.Pool.Exec(ctx, `DELETE FROM engine_wakes WHERE engine = $1`, engine); err != nil {
-		return fmt.Errorf("note that %s is awake: %w", engine, err)
-	}
-	return nil
+	_, err := w.Pool.Exec(ctx, `DELETE FROM engine_wakes WHERE engine = $1`, engine)
+	return errs.Wrap(err, "note that %s is awake", engine)
 }
 
 // Keep keeps what an engine declares, for the time when it sleeps.
@@ -94,10 +93,7 @@ func (w *Waker) Keep(ctx context.Context, engine string, declarations []byte) er
 	if err = errors.Join(err, z.Close()); err == nil {
 		_, err = w.Pool.Exec(ctx, `INSERT INTO engine_declarations (engine, declarations) VALUES ($1, $2) ON CONFLICT (engine) DO UPDATE SET declarations = $2`, engine, packed.Bytes())
 	}
-	if err != nil {
-		return fmt.Errorf("keep what %s declares: %w", engine, err)
-	}
-	return nil
+	return errs.Wrap(err, "keep what %s declares", engine)
 }
 
 // Kept is what an engine declared when it was up; nil: nobody knows.

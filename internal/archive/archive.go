@@ -6,13 +6,14 @@ import (
 	"archive/zip"
 	"context"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Writer writes one archive. It is for one goroutine.
@@ -134,8 +135,5 @@ func columnsOf(rows pgx.Rows) []string {
 }
 
 func named(err error, name string) error {
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return errs.Wrap(err, "write %s", name)
 }

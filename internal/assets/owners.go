@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/cache"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
@@ -91,10 +92,7 @@ func Owners(ctx context.Context, pool *pgxpool.Pool, ref Ref, reader Reader) ([]
 		WITH o AS (SELECT account_id FROM asset_owners WHERE hash = $1 AND (hidden_at IS NULL OR $3 OR account_id::text = $2))
 		SELECT account_id::text FROM o UNION SELECT u.id::text FROM o JOIN users u ON u.merged_into = o.account_id`, ref.Hash(), reader.Account, reader.Operator)
 	accounts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("owners of %s: %w", ref, err)
-	}
-	return accounts, nil
+	return accounts, errs.Wrap(err, "owners of %s", ref)
 }
 
 // Hidden tells whether content is hidden from everybody but those whose file it is: where it is shown by no owner's link, this is asked.
@@ -122,10 +120,7 @@ func Lend(ctx context.Context, pool *pgxpool.Pool, from, to string, hashes []str
 		INSERT INTO asset_owners (account_id, hash, kind, size)
 		SELECT coalesce(users_now($2), $2), hash, 'lent', size FROM asset_owners WHERE account_id = coalesce(users_now($1), $1) AND hash = ANY ($3) AND hidden_at IS NULL ORDER BY hash
 		ON CONFLICT (account_id, hash) DO UPDATE SET put_at = now()`, from, to, hashes)
-	if err != nil {
-		return fmt.Errorf("lend files of %s to %s: %w", from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "lend files of %s to %s", from, to)
 }
 
 // Filed is a file of an account.
@@ -141,10 +136,7 @@ func FilesOf(ctx context.Context, tx pgx.Tx, accountID string) ([]Filed, error) 
 		SELECT '`+refScheme+`' || o.hash, a.name, a.mime FROM asset_owners o JOIN assets a USING (hash)
 		WHERE o.account_id = $1 AND o.kind <> 'export' ORDER BY o.put_at, o.hash`, accountID)
 	files, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Filed])
-	if err != nil {
-		return nil, fmt.Errorf("files of %s: %w", accountID, err)
-	}
-	return files, nil
+	return files, errs.Wrap(err, "files of %s", accountID)
 }
 
 // Adopt gives the files of an account to the one that it is merged into.
@@ -153,10 +145,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		WITH moved AS (DELETE FROM asset_owners WHERE account_id = $1 RETURNING hash, kind, size, put_at, hidden_at)
 		INSERT INTO asset_owners (account_id, hash, kind, size, put_at, hidden_at) SELECT $2::uuid, hash, kind, size, put_at, hidden_at FROM moved
 		ON CONFLICT (account_id, hash) DO UPDATE SET put_at = greatest(asset_owners.put_at, excluded.put_at), hidden_at = coalesce(asset_owners.hidden_at, excluded.hidden_at)`, from, into)
-	if err != nil {
-		return fmt.Errorf("give the files of %s to %s: %w", from, into, err)
-	}
-	return nil
+	return errs.Wrap(err, "give the files of %s to %s", from, into)
 }
 
 // Hide keeps files of an account from all but itself and operators, see Owners; Show takes that back.
@@ -170,10 +159,8 @@ func Show(ctx context.Context, tx pgx.Tx, accountID string, hashes []string) err
 }
 
 func setHidden(ctx context.Context, tx pgx.Tx, accountID string, hashes []string, at string) error {
-	if _, err := tx.Exec(ctx, `UPDATE asset_owners SET hidden_at = `+at+` WHERE account_id = $1 AND hash = ANY ($2)`, accountID, hashes); err != nil {
-		return fmt.Errorf("hide or show files of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE asset_owners SET hidden_at = `+at+` WHERE account_id = $1 AND hash = ANY ($2)`, accountID, hashes)
+	return errs.Wrap(err, "hide or show files of %s", accountID)
 }
 
 // Forget takes all files from an account. Collect frees those that nobody else has.
@@ -181,10 +168,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	_, err := tx.Exec(ctx, `
 		WITH left_behind AS (DELETE FROM asset_owners WHERE account_id = $1 RETURNING hash)
 		UPDATE assets SET put_at = '-infinity', name = '' WHERE hash IN (SELECT hash FROM left_behind)`, accountID)
-	if err != nil {
-		return fmt.Errorf("forget the files of %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "forget the files of %s", accountID)
 }
 
 // Release takes files from an account where nothing of it needs them any more. An upload that came again since is left to
@@ -196,10 +180,7 @@ func Release(ctx context.Context, tx pgx.Tx, accountID string, hashes []string, 
 				AND NOT EXISTS (SELECT FROM asset_uses u WHERE u.account_id = $1 AND u.hash = o.hash)
 			RETURNING hash)
 		UPDATE assets SET put_at = '-infinity' WHERE hash IN (SELECT hash FROM released)`, accountID, hashes, since)
-	if err != nil {
-		return fmt.Errorf("release files of %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "release files of %s", accountID)
 }
 
 // grace is how long a file may lie about that nothing needs yet: a person who sent it chooses a tool, a tool that it belongs
@@ -318,8 +299,5 @@ func (s *Store) locked(ctx context.Context, ref Ref, f func(pgx.Tx) error) error
 		}
 		return f(tx)
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", ref, err)
-	}
-	return nil
+	return errs.Wrap(err, "%s", ref)
 }

@@ -2,7 +2,7 @@
 // results that tools return.
 //
 // A file is stored once however often it arrives, under a Ref made from its
-// SHA-256. The bytes are in a Backend (a folder, later perhaps a bucket), and
+// SHA-256. The bytes are in a Backend (a folder, or a bucket), and
 // what is known about them in the table assets. Both are written so that a
 // crash at any point leaves at worst bytes without a row, which the next Put of
 // the same content puts right.

@@ -1,4 +1,4 @@
-// Package cache keeps a bounded number of values for a while each, or one that is dear to read.
+// Package cache keeps a bounded number of values for a limited time, or one value that is expensive to read.
 package cache
 
 import (

@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/postgres/session"
 )
@@ -231,10 +232,7 @@ func (p *Process) End(ctx context.Context, certain bool) error {
 		_, err := p.release(ctx, tx, p.cfg.ID, p.born, certain)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("give up what process %s has claimed: %w", p.cfg.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "give up what process %s has claimed", p.cfg.ID)
 }
 
 func (p *Process) release(ctx context.Context, tx pgx.Tx, id string, since time.Time, certain bool) (int64, error) {

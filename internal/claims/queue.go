@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // QueueConfig is what a Queue works with. All but Poll is needed.
@@ -73,10 +75,7 @@ func (q *Queue) Add(ctx context.Context, on execer, keys ...string) error {
 	_, err := on.Exec(ctx, `
 		INSERT INTO `+q.cfg.Table+` AS t (`+q.cfg.Key+`, since, next_at) SELECT unnest($1::text[])::uuid, $2, $2
 		ON CONFLICT (`+q.cfg.Key+`) DO UPDATE SET since = $2, next_at = $2, tries = 0 WHERE t.claimed_by IS NULL`, keys, q.cfg.Now())
-	if err != nil {
-		return fmt.Errorf("put into %s: %w", q.cfg.Table, err)
-	}
-	return nil
+	return errs.Wrap(err, "put into %s", q.cfg.Table)
 }
 
 // Look has the table looked at now, as after a notification.

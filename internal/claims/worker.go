@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // WorkerConfig is what a Worker works with. All but Channel, Heard, Tidy and BreakOff are needed.
@@ -90,10 +92,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 	err := w.process.End(last, inOrder)
 	w.end()
 	w.work.Wait()
-	if err != nil {
-		return fmt.Errorf("stop to work on %s: %w", w.cfg.Queue.Table, err)
-	}
-	return nil
+	return errs.Wrap(err, "stop to work on %s", w.cfg.Queue.Table)
 }
 
 // Go does something beside the queue, which Stop waits for.

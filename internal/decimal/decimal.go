@@ -1,9 +1,12 @@
-// Package decimal reads and writes exact decimal numbers: rates and amounts that must not be rounded.
+// Package decimal reads and writes exact decimal numbers: rates, amounts and inputs that must not be rounded.
 package decimal
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strconv"
 	"strings"
@@ -16,6 +19,20 @@ const (
 	maxNumberLength = 400
 	maxExponent     = 400
 )
+
+// Unmarshal is json.Unmarshal that makes a json.Number of each number that no type says otherwise of: a 64-bit seed must not pass
+// through a float.
+func Unmarshal(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more follows the JSON value")
+	}
+	return nil
+}
 
 // Parse gives the exact value of a JSON number.
 func Parse(n json.Number) (*big.Rat, error) {

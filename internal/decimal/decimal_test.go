@@ -17,3 +17,16 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+func TestUnmarshal(t *testing.T) {
+	t.Parallel()
+	var value any
+	if err := decimal.Unmarshal([]byte(" 9007199254740993\n"), &value); err != nil || value != json.Number("9007199254740993") {
+		t.Errorf("got %v: %v", value, err)
+	}
+	for _, text := range []string{"", "{", "1 2", "{}}"} {
+		if decimal.Unmarshal([]byte(text), &value) == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}

@@ -1,5 +1,5 @@
-// Package group does together what is asked for at the same time, such as writing to a database, where one commit
-// serves many.
+// Package group collects requests that come at the same time and carries them out together, such as several writes to a database in
+// one commit.
 package group
 
 import (

@@ -1,5 +1,5 @@
-// Package modelhub is what providers share whose service hosts many models, each with a schema and a price of its own: they become tools, are
-// quoted and billed by lists of prices, and give results whose form each model decides.
+// Package modelhub has what is common to providers whose service hosts many models. Each model has its own schema and price and
+// becomes a tool: it is quoted and billed by price lists, and the model decides the form of its results.
 package modelhub
 
 import (
@@ -59,7 +59,7 @@ func DefaultPrices() (Prices, error) { return ParsePrices(defaultPrices) }
 // ParsePrices reads a price list.
 func ParsePrices(data []byte) (Prices, error) {
 	var p Prices
-	if err := DecodeNumbers(data, &p); err != nil {
+	if err := decimal.Unmarshal(data, &p); err != nil {
 		return p, fmt.Errorf("prices of models: %w", err)
 	}
 	for service, models := range p.Services {

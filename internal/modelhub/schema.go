@@ -1,10 +1,8 @@
 package modelhub
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -185,14 +183,4 @@ func mediaType(words string) registry.InputType {
 		}
 	}
 	return registry.TypeFile
-}
-
-// DecodeNumbers reads JSON into out; numbers without a type of their own become json.Number.
-func DecodeNumbers(data []byte, out any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(out); err != nil {
-		return fmt.Errorf("decode: %w", err)
-	}
-	return nil
 }

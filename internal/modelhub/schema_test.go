@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/validate"
@@ -12,7 +13,7 @@ import (
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	var all modelhub.Schemas
-	err := modelhub.DecodeNumbers([]byte(`{
+	err := decimal.Unmarshal([]byte(`{
 		"Loop": {"anyOf": [{"$ref": "#/x/Loop"}, {"$ref": "#/x/Loop"}]},
 		"Input": {"type": "object", "required": ["b"], "properties": {
 			"loop": {"$ref": "#/x/Loop"}, "none": {"$ref": "#/x/None"}, "b": {"type": "string"}, "a": {"type": "string", "default": 7},
@@ -61,7 +62,7 @@ func TestOutputs(t *testing.T) {
 		"pieces that are no text":     {`[1, 2]`, true, []string{"text"}, "[1,2]"},
 	} {
 		var value any
-		if err := modelhub.DecodeNumbers([]byte(c.result), &value); err != nil {
+		if err := decimal.Unmarshal([]byte(c.result), &value); err != nil {
 			t.Fatal(err)
 		}
 		outputs := modelhub.Outputs(nil, value, c.bare)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -110,22 +111,16 @@ func (d *division) fair(ctx context.Context, tx pgx.Tx) (int, error) {
 
 // take takes numbers that nobody works on, until there are as many as are fair, and gives all of this process.
 func (d *division) take(ctx context.Context, tx pgx.Tx, most int) ([]int, error) {
-	rows, err := tx.Query(ctx, `SELECT item FROM house_shares WHERE kind = $1 AND process = $2 ORDER BY item`, d.kind, d.id)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, `SELECT item FROM house_shares WHERE kind = $1 AND process = $2 ORDER BY item`, d.kind, d.id)
 	mine, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	if err != nil || len(mine) >= most {
 		return mine, err
 	}
-	rows, err = tx.Query(ctx, `
+	rows, _ = tx.Query(ctx, `
 		INSERT INTO house_shares (kind, item, process)
 		SELECT $1, n.item, $2 FROM generate_series(0, $3::int - 1) AS n (item)
 		WHERE NOT EXISTS (SELECT FROM house_shares s WHERE s.kind = $1 AND s.item = n.item) ORDER BY n.item LIMIT $4
 		ON CONFLICT (kind, item) DO NOTHING RETURNING item`, d.kind, d.id, d.count, most-len(mine))
-	if err != nil {
-		return nil, err
-	}
 	taken, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	return append(mine, taken...), err
 }
@@ -197,8 +192,5 @@ func (d *division) leave(ctx context.Context) error {
 	_, err := d.pool.Exec(ctx, `
 		WITH gone AS (DELETE FROM house_shares WHERE kind = $1 AND process = $2), left_ AS (DELETE FROM house_members WHERE kind = $1 AND process = $2)
 		SELECT pg_notify($3, $4)`, d.kind, d.id, channel, shares)
-	if err != nil {
-		return fmt.Errorf("leave %s to other processes: %w", d.kind, err)
-	}
-	return nil
+	return errs.Wrap(err, "leave %s to other processes", d.kind)
 }

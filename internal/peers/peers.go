@@ -1,8 +1,8 @@
-// Package peers is this process among those that share the database: who of them keeps which connection, and news from one to all.
+// Package peers divides work among the processes that share a database, and carries news from one of them to all.
 //
-// A platform's connections are numbered, and each is kept by one process; so is each share of the pace at which all of them may send. Divide
-// gives every process its part; what one had that is gone, however that happened, others have within seconds (see claims.Process). News are
-// notifications of the database, by triggers on the tables that processes remember something of.
+// A platform's connections are numbered, and each is kept by one process. So are the shares of the rate at which all of them together
+// may send. Divide gives every process its part; when a process is gone, others have its part within seconds (see claims.Process).
+// News are notifications of the database, sent by triggers on the tables that processes cache.
 package peers
 
 import (

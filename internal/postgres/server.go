@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres/cluster"
 )
 
@@ -255,10 +256,7 @@ func (s *Server) spawn() error {
 	defer release()
 	cmd.Stdout, cmd.Stderr = log, log
 	s.process, err = s.tie(cmd)
-	if err != nil {
-		return fmt.Errorf("start %s: %w", cmd.Path, err)
-	}
-	return nil
+	return errs.Wrap(err, "start %s", cmd.Path)
 }
 
 // openLog opens the server's log for this run; what earlier runs wrote stays
@@ -317,10 +315,7 @@ func (s *Server) DSN() string { return s.cluster.DSN(databaseName) }
 func (s *Server) Restart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	if err := s.launch(ctx); err != nil {
-		return fmt.Errorf("built-in Postgres: %w", err)
-	}
-	return nil
+	return errs.Wrap(s.launch(ctx), "built-in Postgres")
 }
 
 // Done is closed when the server process has ended, by Stop or by itself. After

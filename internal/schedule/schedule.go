@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -242,10 +243,7 @@ func (r *Runner) failed(ctx context.Context, j *job, due time.Time, failure erro
 	_, err := r.pool.Exec(ctx, `
 		UPDATE schedules SET next_run_at = $3, failures = failures + 1, last_error = $4, last_error_at = $5
 		WHERE name = $1 AND next_run_at = $2`, j.Name, due, next, failure.Error(), now)
-	if err != nil {
-		return fmt.Errorf("schedule %s: record failure: %w", j.Name, err)
-	}
-	return nil
+	return errs.Wrap(err, "schedule %s: record failure", j.Name)
 }
 
 func (r *Runner) follow(ctx context.Context, j *job) {

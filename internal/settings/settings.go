@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Interval is how often Follow looks for what other processes have set.
@@ -63,10 +65,7 @@ func (s *Store) Set(ctx context.Context, name, text, by string) error {
 	if err == nil && done.RowsAffected() == 0 {
 		err = ErrOvertaken
 	}
-	if err != nil {
-		return fmt.Errorf("set %s: %w", name, err)
-	}
-	return nil
+	return errs.Wrap(err, "set %s", name)
 }
 
 // Clear takes a value back. One that is not there is no error.
@@ -75,10 +74,7 @@ func (s *Store) Clear(ctx context.Context, name string) error {
 	if err == nil {
 		_, err = s.read(ctx)
 	}
-	if err != nil {
-		return fmt.Errorf("take back %s: %w", name, err)
-	}
-	return nil
+	return errs.Wrap(err, "take back %s", name)
 }
 
 // Look has Follow look at once, as after news from another process.

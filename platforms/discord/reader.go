@@ -10,6 +10,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/users"
 )
@@ -249,10 +250,8 @@ func snowflakeTime(id string) time.Time {
 
 // optionValue gives a typed option's value: string, bool or json.Number.
 func optionValue(raw json.RawMessage) any {
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil {
+	if decimal.Unmarshal(raw, &v) != nil {
 		return nil
 	}
 	switch v := v.(type) {

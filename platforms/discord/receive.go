@@ -168,21 +168,28 @@ func focused(i interaction) option {
 	return option{}
 }
 
-// takeMessage takes a message; they are taken one after the other.
-func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
+// takeInOrder takes an event before the next one is read. While Run does not run it does nothing.
+func takeInOrder[E any](ctx context.Context, a *Adapter, what string, raw json.RawMessage, take func(ctx context.Context, now *running, event E) error) {
 	a.gate.RLock()
 	now := a.running
 	a.gate.RUnlock()
 	if now == nil {
 		return
 	}
-	a.guarded(ctx, "a message", func(ctx context.Context) error {
+	a.guarded(ctx, what, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, receiveLimit)
 		defer cancel()
-		var m message
-		if err := json.Unmarshal(raw, &m); err != nil {
-			return fmt.Errorf("read a message: %w", err)
+		var event E
+		if err := json.Unmarshal(raw, &event); err != nil {
+			return fmt.Errorf("read %s: %w", what, err)
 		}
+		return take(ctx, now, event)
+	})
+}
+
+// takeMessage takes a message.
+func (a *Adapter) takeMessage(ctx context.Context, raw json.RawMessage) {
+	takeInOrder(ctx, a, "a message", raw, func(ctx context.Context, now *running, m message) error {
 		if in, ok := a.reader().message(m, func() *channel { return a.channel(ctx, m.ChannelID) }); ok {
 			if in.ReplyTo == nil && m.Reference != nil {
 				in.ReplyTo = a.lookUp(ctx, m.Reference.ChannelID, m.Reference.MessageID, in.Chat.Place)
@@ -212,22 +219,11 @@ func (a *Adapter) channel(ctx context.Context, id string) *channel {
 
 // takeLeave takes that the bot is in a guild no more. One that is only out of reach for a while is unavailable.
 func (a *Adapter) takeLeave(ctx context.Context, raw json.RawMessage) {
-	a.gate.RLock()
-	now := a.running
-	a.gate.RUnlock()
-	if now == nil {
-		return
+	type guild struct {
+		ID          string `json:"id"`
+		Unavailable bool   `json:"unavailable"`
 	}
-	a.guarded(ctx, "the end of a guild", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, receiveLimit)
-		defer cancel()
-		var left struct {
-			ID          string `json:"id"`
-			Unavailable bool   `json:"unavailable"`
-		}
-		if err := json.Unmarshal(raw, &left); err != nil {
-			return fmt.Errorf("read the end of a guild: %w", err)
-		}
+	takeInOrder(ctx, a, "the end of a guild", raw, func(ctx context.Context, now *running, left guild) error {
 		if left.Unavailable || !isID(left.ID) {
 			return nil
 		}

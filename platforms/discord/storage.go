@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/discord/gateway"
 )
@@ -207,8 +207,5 @@ func (st storage) Starts(ctx context.Context, change func(*gateway.Starts)) erro
 }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("discord: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "discord: %s", what)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/telegram/botapi"
 )
@@ -89,13 +90,10 @@ func (st storage) pruneFiles(ctx context.Context) error {
 
 // moved returns where groups have moved to.
 func (st storage) moved(ctx context.Context) (map[int64]int64, error) {
-	rows, err := st.pool.Query(ctx, `SELECT chat_id, moved_to FROM telegram_chats`)
-	if err != nil {
-		return nil, wrap(err, "read which groups have moved")
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT chat_id, moved_to FROM telegram_chats`)
 	moved := map[int64]int64{}
 	var from, to int64
-	_, err = pgx.ForEachRow(rows, []any{&from, &to}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&from, &to}, func() error {
 		moved[from] = to
 		return nil
 	})
@@ -130,10 +128,7 @@ const lateWrites = 5 * time.Minute
 
 // followMoves repeats the moves of lately, and does those that were recorded before anything was moved with them.
 func (st storage) followMoves(ctx context.Context) error {
-	rows, err := st.pool.Query(ctx, `SELECT chat_id, moved_to FROM telegram_chats WHERE carried_at IS NULL OR carried_at < moved_at + make_interval(secs => $1)`, lateWrites.Seconds())
-	if err != nil {
-		return wrap(err, "look for groups that moved lately")
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT chat_id, moved_to FROM telegram_chats WHERE carried_at IS NULL OR carried_at < moved_at + make_interval(secs => $1)`, lateWrites.Seconds())
 	moves, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ From, To int64 }])
 	for _, one := range moves {
 		err = errors.Join(err, st.setMoved(ctx, one.From, one.To))
@@ -154,8 +149,5 @@ func (st storage) setCommands(ctx context.Context, hashes map[string]string) err
 }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("telegram: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "telegram: %s", what)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -132,13 +133,10 @@ func (t *turn) upload(content []byte, part picturePart) (media json.RawMessage, 
 
 // heldByPenpot are the pictures of a scene that a file of Penpot holds, by the hash of their content.
 func (st store) heldByPenpot(ctx context.Context, sceneID, file string) (map[[sha256.Size]byte]json.RawMessage, error) {
-	rows, err := st.pool.Query(ctx, `SELECT hash, media FROM canvas_penpot_pictures WHERE scene_id = $1 AND file_id = $2 AND sent_at > now() - $3::interval`, sceneID, file, heldFor)
-	if err != nil {
-		return nil, fmt.Errorf("read which pictures Penpot holds: %w", err)
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT hash, media FROM canvas_penpot_pictures WHERE scene_id = $1 AND file_id = $2 AND sent_at > now() - $3::interval`, sceneID, file, heldFor)
 	held := map[[sha256.Size]byte]json.RawMessage{}
 	var hash, media []byte
-	_, err = pgx.ForEachRow(rows, []any{&hash, &media}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&hash, &media}, func() error {
 		held[[sha256.Size]byte(hash)] = json.RawMessage(media)
 		return nil
 	})
@@ -154,8 +152,5 @@ func (st store) holdInPenpot(ctx context.Context, sceneID, file string, hash [sh
 	batch.Queue(`DELETE FROM canvas_penpot_pictures WHERE scene_id = $1 AND sent_at <= now() - $2::interval`, sceneID, heldFor)
 	batch.Queue(`INSERT INTO canvas_penpot_pictures (scene_id, file_id, hash, media) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (scene_id, file_id, hash) DO UPDATE SET media = excluded.media, sent_at = now()`, sceneID, file, hash[:], []byte(media))
-	if err := st.pool.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("note which pictures Penpot holds: %w", err)
-	}
-	return nil
+	return errs.Wrap(st.pool.SendBatch(ctx, batch).Close(), "note which pictures Penpot holds")
 }

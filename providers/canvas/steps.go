@@ -83,10 +83,7 @@ func (s *stored) changedSince(ctx context.Context, version int64) (ids map[strin
 	if version >= s.Version {
 		return ids, false, nil
 	}
-	rows, err := s.tx.Query(ctx, `SELECT step FROM canvas_changes WHERE scene_id = $1 AND version > $2`, s.ID, version)
-	if err != nil {
-		return nil, false, fmt.Errorf("read the steps since %d: %w", version, err)
-	}
+	rows, _ := s.tx.Query(ctx, `SELECT step FROM canvas_changes WHERE scene_id = $1 AND version > $2`, s.ID, version)
 	steps, err := pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
 	if err != nil {
 		return nil, false, fmt.Errorf("read the steps since %d: %w", version, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/providers/canvas/scene"
@@ -140,11 +141,8 @@ func (store) find(ctx context.Context, tx pgx.Tx, key sceneKey, lock bool) (*sto
 }
 
 func (store) load(ctx context.Context, tx pgx.Tx, s *stored) error {
-	rows, err := tx.Query(ctx, `SELECT body FROM canvas_shapes WHERE scene_id = $1`, s.ID)
-	if err != nil {
-		return fmt.Errorf("read the drawing: %w", err)
-	}
-	s.shapes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*scene.Shape, error) {
+	rows, _ := tx.Query(ctx, `SELECT body FROM canvas_shapes WHERE scene_id = $1`, s.ID)
+	shapes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*scene.Shape, error) {
 		var raw []byte
 		if err := row.Scan(&raw); err != nil {
 			return nil, err
@@ -155,6 +153,7 @@ func (store) load(ctx context.Context, tx pgx.Tx, s *stored) error {
 	if err != nil {
 		return fmt.Errorf("read the drawing: %w", err)
 	}
+	s.shapes = shapes
 	return nil
 }
 
@@ -236,10 +235,7 @@ func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
 		UPDATE canvas_scenes s SET account_id = $2,
 			current = current AND NOT EXISTS (SELECT FROM canvas_scenes o WHERE o.account_id = $2 AND o.session = s.session AND o.current)
 		WHERE account_id = $1`, from, into)
-	if err != nil {
-		return fmt.Errorf("give the drawings of %s to %s: %w", from, into, err)
-	}
-	return nil
+	return errs.Wrap(err, "give the drawings of %s to %s", from, into)
 }
 
 // MoveSession lets the drawings of a conversation go on under its new name. Who has begun another one there meanwhile goes on with that.
@@ -248,18 +244,13 @@ func MoveSession(ctx context.Context, tx pgx.Tx, from, to string) error {
 		UPDATE canvas_scenes s SET session = $2,
 			current = current AND NOT EXISTS (SELECT FROM canvas_scenes o WHERE o.account_id = s.account_id AND o.session = $2 AND o.current)
 		WHERE session = $1`, from, to)
-	if err != nil {
-		return fmt.Errorf("move the drawings of the conversation %s to %s: %w", from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "move the drawings of the conversation %s to %s", from, to)
 }
 
 // Forget deletes the drawings of an account.
 func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM canvas_scenes WHERE account_id = $1`, accountID); err != nil {
-		return fmt.Errorf("forget the drawings of %s: %w", accountID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM canvas_scenes WHERE account_id = $1`, accountID)
+	return errs.Wrap(err, "forget the drawings of %s", accountID)
 }
 
 // Info is a drawing in a list.
@@ -274,15 +265,9 @@ const infoColumns = `id::text, title, version, changed_at`
 
 // list gives somebody's drawings, the one that was changed last first.
 func (st store) list(ctx context.Context, w Whose) ([]Info, error) {
-	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` ORDER BY changed_at DESC LIMIT 100`, w.Account, w.Maker)
-	if err != nil {
-		return nil, fmt.Errorf("list drawings: %w", err)
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` ORDER BY changed_at DESC LIMIT 100`, w.Account, w.Maker)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Info])
-	if err != nil {
-		return nil, fmt.Errorf("list drawings: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "list drawings")
 }
 
 // info gives one drawing of somebody's.
@@ -290,10 +275,7 @@ func (st store) info(ctx context.Context, w Whose, id string) (Info, error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return Info{}, lost(id)
 	}
-	rows, err := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` AND id = $3`, w.Account, w.Maker, id)
-	if err != nil {
-		return Info{}, fmt.Errorf("find the drawing: %w", err)
-	}
+	rows, _ := st.pool.Query(ctx, `SELECT `+infoColumns+` FROM canvas_scenes WHERE `+theirs+` AND id = $3`, w.Account, w.Maker, id)
 	info, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Info])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Info{}, lost(id)

@@ -124,8 +124,9 @@ func matches(pattern, model string) bool {
 	return err == nil && ok
 }
 
-// catalogue is the ids of all models.
+// catalogue is the ids of all models, each once.
 func (p *Provider) catalogue(ctx context.Context) (models []string, err error) {
+	seen := map[string]bool{}
 	query := url.Values{"limit": {fmt.Sprint(pageSize)}}
 	for range maxPages {
 		var page struct {
@@ -139,7 +140,8 @@ func (p *Provider) catalogue(ctx context.Context) (models []string, err error) {
 			return nil, fmt.Errorf("the catalogue: %w", err)
 		}
 		for _, m := range page.Data {
-			if IsPattern(m.ID) && !strings.Contains(m.ID, "*") && !slices.Contains(models, m.ID) {
+			if IsPattern(m.ID) && !strings.Contains(m.ID, "*") && !seen[m.ID] {
+				seen[m.ID] = true
 				models = append(models, m.ID)
 			}
 		}

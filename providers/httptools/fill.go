@@ -1,12 +1,10 @@
 package httptools
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/registry/strategy"
@@ -370,15 +369,8 @@ func (sc scope) inBody(raw json.RawMessage) (any, error) {
 
 // decode reads JSON; its numbers keep all their digits.
 func decode(raw []byte) (v any, _ error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("more follows the JSON value")
-	}
-	return v, nil
+	err := decimal.Unmarshal(raw, &v)
+	return v, err
 }
 
 // base is the input that a name stands for, or begins with.

@@ -43,7 +43,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 		answer, err := session.CallTool(asking, params)
 		problem, spent := session.asks.end(call, err == nil || answered(err) != nil)
 		if spent {
-			s.drop(session)
+			p.drop(s, session)
 		}
 		if problem.Known() && (err == nil && answer.IsError || answered(err) != nil) {
 			return registry.Result{}, registry.SayText(registry.CodeProvider, problem)
@@ -60,7 +60,7 @@ func (p *Provider) Call(ctx context.Context, c registry.Call) (registry.Result, 
 		}
 		broke := answered(err) == nil && ctx.Err() == nil
 		if broke {
-			s.drop(session)
+			p.drop(s, session)
 			err = session.said.explained(err)
 		}
 		// A program that ended while nobody asked anything of it shows only now.

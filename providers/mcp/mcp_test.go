@@ -644,3 +644,26 @@ func TestAServerLeadsNowhereElse(t *testing.T) {
 		})
 	}
 }
+
+func TestCloseWaitsForProgramsThatWereTakenOut(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := filepath.Join(t.TempDir(), "ended")
+	h := newHouse(t, map[string]string{"files": fmt.Sprintf(`{"command":"sh","args":["-c","\"$0\"; : >\"$1\"",%q,%q],"env":{"SERVE_MCP":"1"}}`, self, ended)})
+	if tools, err := h.tools(t); len(tools) == 0 {
+		t.Fatal(err)
+	}
+	h.write(t, nil)
+	if tools, err := h.tools(t); len(tools) > 0 {
+		t.Fatal(tools, err)
+	}
+	if err := h.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(ended); err != nil {
+		t.Errorf("the program goes on: %v", err)
+	}
+}

@@ -53,6 +53,8 @@ type Provider struct {
 
 	mu      sync.Mutex
 	servers map[string]*server
+	closed  bool
+	ending  sync.WaitGroup // connections that are being closed; none is added when closed
 }
 
 var (
@@ -128,10 +130,13 @@ func (p *Provider) Load(ctx context.Context) ([]registry.Tool, error) {
 func (p *Provider) take(configs map[string]serverConfig, mistakes bool) []*server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
 	for name, s := range p.servers {
 		cfg, still := configs[name]
 		if still && !reflect.DeepEqual(cfg, s.cfg) || !still && !mistakes {
-			go s.end()
+			p.ending.Go(s.end)
 			delete(p.servers, name)
 		}
 	}
@@ -145,17 +150,15 @@ func (p *Provider) take(configs map[string]serverConfig, mistakes bool) []*serve
 	return list
 }
 
-// Close ends all connections and programs.
+// Close ends all connections and programs, and waits for them. There are no servers afterwards.
 func (p *Provider) Close(context.Context) error {
 	p.mu.Lock()
-	servers := slices.Collect(maps.Values(p.servers))
-	p.servers = map[string]*server{}
-	p.mu.Unlock()
-	var all sync.WaitGroup
-	for _, s := range servers {
-		all.Go(s.end)
+	for _, s := range p.servers {
+		p.ending.Go(s.end)
 	}
-	all.Wait()
+	p.servers, p.closed = nil, true
+	p.mu.Unlock()
+	p.ending.Wait()
 	return nil
 }
 
@@ -194,7 +197,7 @@ func (p *Provider) fetch(ctx context.Context, s *server) ([]registry.Tool, error
 	var tools []registry.Tool
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
-			s.drop(session)
+			p.drop(s, session)
 			return nil, session.said.explained(fmt.Errorf("its tools can't be listed: %w", err))
 		}
 		if !s.cfg.takes(tool.Name) {
@@ -246,13 +249,21 @@ func (p *Provider) connect(ctx context.Context, s *server) (session *connection,
 }
 
 // drop forgets a session that broke, so that the next use connects anew.
-func (s *server) drop(session *connection) {
+func (p *Provider) drop(s *server, session *connection) {
 	s.mu.Lock()
 	if s.session == session {
 		s.session = nil
 	}
 	s.mu.Unlock()
-	go func() { _ = session.Close() }()
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		p.ending.Go(func() { _ = session.Close() })
+	}
+	p.mu.Unlock()
+	if closed {
+		_ = session.Close()
+	}
 }
 
 func (s *server) transport(said *remarks) sdk.Transport {

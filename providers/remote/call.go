@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/upstream"
@@ -164,9 +165,7 @@ func (l *line) call(ctx context.Context, r request) (json.RawMessage, error) {
 }
 
 func decode(raw json.RawMessage) (value any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	err = d.Decode(&value)
+	err = decimal.Unmarshal(raw, &value)
 	return value, err
 }
 

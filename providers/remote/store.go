@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/seal"
 )
@@ -60,10 +61,7 @@ func (s store) encrypt(ctx context.Context, k kept) error {
 		return nil
 	}
 	_, err := s.pool.Exec(ctx, `UPDATE remote_tools SET headers = $2 WHERE key = $1 AND headers = $3`, k.key, s.close([]byte(k.plain), k.key), k.plain)
-	if err != nil {
-		return fmt.Errorf("encrypt the headers of the tool %s: %w", k.Manifest.Name, err)
-	}
-	return nil
+	return errs.Wrap(err, "encrypt the headers of the tool %s", k.Manifest.Name)
 }
 
 func (s store) close(headers []byte, key string) string {
@@ -198,8 +196,5 @@ func (s store) remember(ctx context.Context, key []byte, data json.RawMessage, n
 	if err == nil {
 		_, err = s.pool.Exec(ctx, `DELETE FROM remote_results WHERE expires_at < $1`, now)
 	}
-	if err != nil {
-		return fmt.Errorf("remember a result: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "remember a result")
 }

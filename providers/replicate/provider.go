@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/internal/signature"
@@ -137,7 +138,7 @@ func (p *Provider) describe(ctx context.Context, model string) (registry.Tool, e
 			Schemas modelhub.Schemas `json:"schemas"`
 		} `json:"components"`
 	}
-	if err := modelhub.DecodeNumbers(m.Schema, &document); err != nil || m.ID == "" {
+	if err := decimal.Unmarshal(m.Schema, &document); err != nil || m.ID == "" {
 		return registry.Tool{}, registry.Say(registry.CodeBadOutput, said.ModelVersion, "service", "Replicate")
 	}
 	schemas := document.Components.Schemas

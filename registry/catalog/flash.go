@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/ordered"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -73,10 +74,7 @@ func Flash(dir string, s *Snapshot, meta FlashMeta) error {
 	if err == nil {
 		err = writeFile(filepath.Join(dir, FlashFile), data)
 	}
-	if err != nil {
-		return fmt.Errorf("flash: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "flash")
 }
 
 // render gives the big file, without its time, and the contents of the tools' files by id.

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
@@ -73,10 +74,7 @@ func (h *Store) Teach(ctx context.Context, r *catalog.Registry) error {
 
 // renamed lists all names that tools and their inputs once had.
 func (h *Store) renamed(ctx context.Context) ([]catalog.Renamed, error) {
-	rows, err := h.pool.Query(ctx, `SELECT alias, tool_id FROM registry_renames ORDER BY alias`)
-	if err != nil {
-		return nil, fmt.Errorf("read what tools were renamed: %w", err)
-	}
+	rows, _ := h.pool.Query(ctx, `SELECT alias, tool_id FROM registry_renames ORDER BY alias`)
 	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r catalog.Renamed, err error) {
 		return r, row.Scan(&r.From, &r.To)
 	})
@@ -84,12 +82,9 @@ func (h *Store) renamed(ctx context.Context) ([]catalog.Renamed, error) {
 		return nil, fmt.Errorf("read what tools were renamed: %w", err)
 	}
 	// Definitions are not taken apart in SQL: Postgres fails at a \u0000 anywhere in one, and nothing would start any more.
-	rows, err = h.pool.Query(ctx, `
+	rows, _ = h.pool.Query(ctx, `
 		SELECT tool_id, v.definition FROM registry_current c JOIN registry_tool_versions v USING (tool_id, version)
 		WHERE v.definition::text LIKE '%"migrations":%' ORDER BY tool_id`)
-	if err != nil {
-		return nil, fmt.Errorf("read what inputs were renamed: %w", err)
-	}
 	var id string
 	var definition json.RawMessage
 	_, err = pgx.ForEachRow(rows, []any{&id, &definition}, func() error {
@@ -145,16 +140,13 @@ func record(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot) (catalog.Diff, 
 // lastRecorded rebuilds the catalogue that was recorded last. Definitions are read only for tools
 // that are not in s as they were.
 func lastRecorded(ctx context.Context, tx pgx.Tx, s *catalog.Snapshot) (*catalog.Snapshot, error) {
-	rows, err := tx.Query(ctx, `SELECT tool_id, version, coalesce(status, 'null') FROM registry_current`)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, `SELECT tool_id, version, coalesce(status, 'null') FROM registry_current`)
 	var tools []registry.Tool
 	var changed []string
 	statuses := make(map[string]*registry.Status)
 	var id, version string
 	var status json.RawMessage
-	_, err = pgx.ForEachRow(rows, []any{&id, &version, &status}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &version, &status}, func() error {
 		var was *registry.Status
 		if err := json.Unmarshal(status, &was); err != nil {
 			return err
@@ -187,13 +179,10 @@ func currentDefinitions(ctx context.Context, tx pgx.Tx, ids []string) ([]registr
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 		SELECT v.definition FROM registry_current c
 		JOIN registry_tool_versions v USING (tool_id, version)
 		WHERE c.tool_id = ANY($1)`, ids)
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, scanTool)
 }
 
@@ -312,13 +301,10 @@ func (h *Store) Changes(ctx context.Context, q ChangesQuery) ([]Change, error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	rows, err := h.pool.Query(ctx, `
+	rows, _ := h.pool.Query(ctx, `
 		SELECT id, changed_at, diff FROM registry_changes
 		WHERE ($1 = '' OR tool_ids @> ARRAY[$1]) AND ($2 = 0 OR id < $2)
 		ORDER BY id DESC LIMIT $3`, q.ToolID, q.Before, min(q.Limit, 500))
-	if err != nil {
-		return nil, fmt.Errorf("list changes of the catalogue: %w", err)
-	}
 	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Change, err error) {
 		var diff json.RawMessage
 		if err = row.Scan(&c.ID, &c.At, &diff); err == nil {
@@ -326,19 +312,13 @@ func (h *Store) Changes(ctx context.Context, q ChangesQuery) ([]Change, error) {
 		}
 		return c, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list changes of the catalogue: %w", err)
-	}
-	return changes, nil
+	return changes, errs.Wrap(err, "list changes of the catalogue")
 }
 
 // Tool gives a tool as it was in a version, without a status: that is of the moment. A version that
 // was never recorded is ErrNoVersion.
 func (h *Store) Tool(ctx context.Context, toolID, version string) (registry.Tool, error) {
-	rows, err := h.pool.Query(ctx, `SELECT definition FROM registry_tool_versions WHERE tool_id = $1 AND version = $2`, toolID, version)
-	if err != nil {
-		return registry.Tool{}, fmt.Errorf("read version %s of tool %q: %w", version, toolID, err)
-	}
+	rows, _ := h.pool.Query(ctx, `SELECT definition FROM registry_tool_versions WHERE tool_id = $1 AND version = $2`, toolID, version)
 	t, err := pgx.CollectExactlyOneRow(rows, scanTool)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNoVersion
@@ -351,15 +331,9 @@ func (h *Store) Tool(ctx context.Context, toolID, version string) (registry.Tool
 
 // Versions lists the versions of a tool, newest first.
 func (h *Store) Versions(ctx context.Context, toolID string) ([]Version, error) {
-	rows, err := h.pool.Query(ctx, `
+	rows, _ := h.pool.Query(ctx, `
 		SELECT version, first_seen_at FROM registry_tool_versions
 		WHERE tool_id = $1 ORDER BY first_seen_at DESC, version`, toolID)
-	if err != nil {
-		return nil, fmt.Errorf("list versions of tool %q: %w", toolID, err)
-	}
 	versions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Version])
-	if err != nil {
-		return nil, fmt.Errorf("list versions of tool %q: %w", toolID, err)
-	}
-	return versions, nil
+	return versions, errs.Wrap(err, "list versions of tool %q", toolID)
 }

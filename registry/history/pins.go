@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -61,10 +62,7 @@ func (h *Store) Pin(ctx context.Context, toolID string, number int, instead bool
 			ON CONFLICT (tool_id, version, instead) DO NOTHING`, toolID, versions[i].Version.Version, number, instead, by)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("pin version %d of tool %q: %w", number, toolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "pin version %d of tool %q", number, toolID)
 }
 
 // Unpin lets go of the version of a number, or of all of a tool with 0, and tells how many there were.
@@ -78,15 +76,9 @@ func (h *Store) Unpin(ctx context.Context, toolID string, number int) (int64, er
 
 // Pins lists what is kept at hand, by tool and number.
 func (h *Store) Pins(ctx context.Context) ([]Pin, error) {
-	rows, err := h.pool.Query(ctx, `SELECT tool_id, version, number, instead, by_whom, pinned_at FROM registry_pins ORDER BY tool_id, number, instead`)
-	if err != nil {
-		return nil, fmt.Errorf("list pinned versions: %w", err)
-	}
+	rows, _ := h.pool.Query(ctx, `SELECT tool_id, version, number, instead, by_whom, pinned_at FROM registry_pins ORDER BY tool_id, number, instead`)
 	pins, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Pin])
-	if err != nil {
-		return nil, fmt.Errorf("list pinned versions: %w", err)
-	}
-	return pins, nil
+	return pins, errs.Wrap(err, "list pinned versions")
 }
 
 // Pinned is a loader whose tools come in the versions that operators pinned. Tools that the loader does not give have none.

@@ -1,5 +1,5 @@
-// Package accept takes requests on: it gives inputs their values, has the run quoted and written, and lets what waits for its owner's word
-// go ahead.
+// Package accept takes requests: it gives inputs their values, has the run quoted and written, and lets a run go ahead that waits for
+// its owner's word.
 package accept
 
 import (

@@ -1,7 +1,8 @@
-// Package gallery finds the results of runs again: pictures, videos and sounds, newest first, by what was written to make them, by tool,
-// by day, and by what their owner thinks of them.
+// Package gallery finds the results of runs again: pictures, videos and sounds, newest first, by the words that made them, by tool, by
+// day, and by their owner's ratings.
 //
-// The table gallery_items follows the outputs of runs by a trigger, so that nothing that ends, deletes or expires runs needs to know of it.
+// A trigger makes the table gallery_items follow the outputs of runs, so nothing that ends, deletes or expires runs needs to know of
+// it.
 package gallery
 
 import (
@@ -17,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -132,11 +135,8 @@ func (g *Gallery) list(ctx context.Context, q Query) ([]Item, error) {
 
 // ask gives the results that a statement chooses. Its plan depends on how much somebody has, so it is made anew each time.
 func (g *Gallery) ask(ctx context.Context, page string, args []any) ([]Item, error) {
-	rows, err := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
+	rows, _ := g.pool.Query(ctx, `SELECT `+columns+` FROM (`+page+`) g JOIN runs r ON r.id = g.run_id`+newestFirst,
 		append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, scanItem)
 }
 
@@ -178,7 +178,7 @@ func scanItem(row pgx.CollectableRow) (Item, error) {
 	if err := row.Scan(&i.RunID, &i.N, &i.AccountID, &i.ToolID, &output, &i.Prompt, &i.Favorite, &i.Rating, &i.CreatedAt); err != nil {
 		return i, err
 	}
-	if err := store.DecodeStored(output, &i.Output); err != nil {
+	if err := decimal.Unmarshal(output, &i.Output); err != nil {
 		return i, fmt.Errorf("result %s: %w", i.ResultRef, err)
 	}
 	i.Output.FileName = i.Output.ProperName()
@@ -200,12 +200,9 @@ func (g *Gallery) Find(ctx context.Context, accountID string, refs []ResultRef) 
 	for i, p := range refs {
 		ids[i], numbers[i] = p.RunID, p.N
 	}
-	rows, err := g.pool.Query(ctx, `
+	rows, _ := g.pool.Query(ctx, `
 		SELECT `+columns+` FROM unnest($2::uuid[], $3::int[]) WITH ORDINALITY w (id, n, nth) JOIN gallery_items g ON g.run_id = w.id AND g.n = w.n
 		JOIN runs r ON r.id = g.run_id WHERE g.account_id = $1 ORDER BY w.nth`, accountID, ids, numbers)
-	if err != nil {
-		return nil, fmt.Errorf("find results: %w", err)
-	}
 	items, err := pgx.CollectRows(rows, scanItem)
 	if err == nil && len(items) < len(refs) {
 		err = runs.ErrNotFound
@@ -254,19 +251,14 @@ func (g *Gallery) mark(ctx context.Context, accountID string, at ResultRef, colu
 	if err == nil && tag.RowsAffected() == 0 {
 		err = runs.ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("mark result %s: %w", at, err)
-	}
-	return nil
+	return errs.Wrap(err, "mark result %s", at)
 }
 
 // Adopt gives the results of an account, with its marks, to the one that it is merged into. It comes after the runs themselves, whose
 // rows are locked until the transaction is over.
 func Adopt(ctx context.Context, tx pgx.Tx, from, into string) error {
-	if _, err := tx.Exec(ctx, `UPDATE gallery_items SET account_id = $2 WHERE account_id = $1`, from, into); err != nil {
-		return fmt.Errorf("give the results of %s to %s: %w", from, into, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE gallery_items SET account_id = $2 WHERE account_id = $1`, from, into)
+	return errs.Wrap(err, "give the results of %s to %s", from, into)
 }
 
 // Export writes what an account thinks of its results.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -151,18 +152,15 @@ func (s *Pricer) notFound(ctx context.Context, accountID string, addresses []str
 			reaching[t.ToolID] = t.Reaches
 		}
 	}
-	rows, err := s.Config.Pool.Query(ctx, `
+	rows, _ := s.Config.Pool.Query(ctx, `
 		SELECT tool_id, convert_to(inputs::text, 'UTF8'), convert_to(coalesce(outputs, '[]')::text, 'UTF8') FROM runs
 		WHERE account_id = $1 AND tool_id = ANY($2) AND status = 'succeeded' AND deleted_at IS NULL AND id >= $3 ORDER BY id DESC LIMIT $4`,
 		accountID, slices.Collect(maps.Keys(reaching)), store.FirstID(s.Config.Now().Add(-foundFor)), foundAmong)
-	if err != nil {
-		return nil, err
-	}
 	var tool string
 	var given, answered []byte
-	_, err = pgx.ForEachRow(rows, []any{&tool, &given, &answered}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&tool, &given, &answered}, func() error {
 		gone := went{reaching: reaching[tool]}
-		if err := errors.Join(store.DecodeStored(given, &gone.inputs), json.Unmarshal(answered, &gone.outputs)); err != nil {
+		if err := errors.Join(decimal.Unmarshal(given, &gone.inputs), json.Unmarshal(answered, &gone.outputs)); err != nil {
 			return err
 		}
 		addresses = slices.DeleteFunc(addresses, gone.names)

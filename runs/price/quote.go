@@ -3,7 +3,6 @@
 package price
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -144,10 +144,7 @@ func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error
 	if ok && now.Sub(known.at) < learnedFor {
 		return known.lessons, nil
 	}
-	rows, err := s.Config.Pool.Query(ctx, learnSQL, pgx.QueryExecModeCacheDescribe, tool.ToolID, learnAmong)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, learnSQL, pgx.QueryExecModeCacheDescribe, tool.ToolID, learnAmong)
 	fresh, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (lesson, error) {
 		var l lesson
 		var raw []byte
@@ -155,9 +152,7 @@ func (s *Pricer) learn(ctx context.Context, tool registry.Tool) ([]lesson, error
 			return l, err
 		}
 		var inputs map[string]any
-		decoder := json.NewDecoder(bytes.NewReader(raw))
-		decoder.UseNumber()
-		if err := decoder.Decode(&inputs); err != nil {
+		if err := decimal.Unmarshal(raw, &inputs); err != nil {
 			return l, err
 		}
 		l.sample.Effort, l.kin, _ = traits(tool, inputs)

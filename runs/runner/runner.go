@@ -1,4 +1,4 @@
-// Package runner is the life of runs in one process: the parts of the packages below, put together. What it gives is named by package runs.
+// Package runner puts the packages below together: the life of runs in one process. Package runs names what it gives.
 package runner
 
 import (

@@ -126,9 +126,9 @@ const (
 	tookLeast = time.Millisecond
 )
 
-var tookSQL = `floor(ln(greatest(extract(epoch FROM r.ended_at - r.created_at)::double precision / ` + decimal(tookLeast.Seconds()) + `, 1)) / ln(` + decimal(tookBase) + `::double precision))::smallint`
+var tookSQL = `floor(ln(greatest(extract(epoch FROM r.ended_at - r.created_at)::double precision / ` + sqlNumber(tookLeast.Seconds()) + `, 1)) / ln(` + sqlNumber(tookBase) + `::double precision))::smallint`
 
-func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func sqlNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // blocksPartSQL gives the figures of blocks by key, service and tool: those that fit a condition. Its parameters are a key, a length in minutes and
 // a beginning of each. OFFSET 0 has each block found by itself: a planner that thinks there are many reads the whole table instead.

@@ -83,10 +83,7 @@ func (s *Store) list(ctx context.Context, f runs.Filter) ([]Record, error) {
 
 // toolsCalled lists tools that runs were accepted with and whose ids contain a text, at most one more than someTools.
 func (s *Store) toolsCalled(ctx context.Context, text string) ([]string, error) {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT DISTINCT tool_id FROM run_tools WHERE strpos(lower(tool_id), $1) > 0 LIMIT $2`, text, someTools+1)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT DISTINCT tool_id FROM run_tools WHERE strpos(lower(tool_id), $1) > 0 LIMIT $2`, text, someTools+1)
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
@@ -102,11 +99,8 @@ func (s *Store) failedLately(ctx context.Context, l listing, text string, ofAcco
 		}
 		among = l.anyOf(ways...)
 	}
-	rows, err := s.Config.Pool.Query(ctx, `SELECT r.id::text FROM (SELECT r.id, r.error FROM runs r `+among+`) r
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT r.id::text FROM (SELECT r.id, r.error FROM runs r `+among+`) r
 		WHERE strpos(`+errorText+`, `+place+`) > 0 ORDER BY r.id DESC LIMIT `+strconv.Itoa(limit), l.args...)
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 

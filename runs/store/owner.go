@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Forgotten is what becomes of a run's row whose owner deletes it: when it ran and what it cost stays, for the books.
@@ -18,10 +20,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE runs SET `+Forgotten+` WHERE account_id = $1 AND ended_at IS NOT NULL`, accountID)
 	}
-	if err != nil {
-		return fmt.Errorf("forget the runs of %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "forget the runs of %s", accountID)
 }
 
 // Adopt gives the runs of an account to the one that it is merged into, those under way too: their holds are
@@ -50,10 +49,7 @@ func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE runs SET target = jsonb_set(target::jsonb, '{chat,chat}', to_jsonb($3::text))::json
 		WHERE platform = $1 AND target::text LIKE '%"' || $2 || '"%' AND target #>> '{chat,chat}' = $2`, platform, from, to)
-	if err != nil {
-		return fmt.Errorf("move the runs of the %s chat %s to %s: %w", platform, from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "move the runs of the %s chat %s to %s", platform, from, to)
 }
 
 // MoveSession lets runs under way go on in a conversation that has got another name.
@@ -61,8 +57,5 @@ func MoveSession(ctx context.Context, tx pgx.Tx, from, to string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE runs SET context = jsonb_set(context::jsonb, '{sessionId}', to_jsonb($2::text))::json
 		WHERE ended_at IS NULL AND context ->> 'sessionId' = $1`, from, to)
-	if err != nil {
-		return fmt.Errorf("move the runs of the conversation %s to %s: %w", from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "move the runs of the conversation %s to %s", from, to)
 }

@@ -204,10 +204,7 @@ func (d *durations) nth(before int64) float64 {
 
 // CountByState counts the runs that are not over; states without any are not there.
 func (s *Store) CountByState(ctx context.Context) (map[runs.Status]int64, error) {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT status, count(*) FROM runs WHERE ended_at IS NULL GROUP BY status`)
-	if err != nil {
-		return nil, fmt.Errorf("count runs: %w", err)
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT status, count(*) FROM runs WHERE ended_at IS NULL GROUP BY status`)
 	counts := map[runs.Status]int64{}
 	var status runs.Status
 	var n int64

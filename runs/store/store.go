@@ -1,12 +1,10 @@
-// Package store reads runs, as a record each, and tells those who watch them of their changes, here and in other processes. It also has
-// what all parts of the service share (Env).
+// Package store reads runs, each as a Record, and tells watchers here and in other processes of their changes. Env is what all parts
+// of the service share.
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -87,7 +87,7 @@ func (s *stored) decode() error {
 		if part.raw == nil {
 			continue
 		}
-		if err := DecodeStored(part.raw, part.into); err != nil {
+		if err := decimal.Unmarshal(part.raw, part.into); err != nil {
 			return fmt.Errorf("run %s: stored %T: %w", s.ID, part.into, err)
 		}
 	}
@@ -112,13 +112,6 @@ func (s *stored) decode() error {
 	return nil
 }
 
-// DecodeStored reads stored JSON with its numbers as they are: a 64-bit seed must not become a float.
-func DecodeStored(raw []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	return decoder.Decode(into)
-}
-
 // Query reads runs; where says which and in what order.
 func (s *Store) Query(ctx context.Context, where string, args ...any) ([]Record, error) {
 	return s.queryOn(ctx, s.Config.Pool, where, args...)
@@ -130,10 +123,7 @@ type querier interface {
 }
 
 func (s *Store) queryOn(ctx context.Context, q querier, where string, args ...any) ([]Record, error) {
-	rows, err := q.Query(ctx, `SELECT `+runColumns+` FROM runs r `+where, args...)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := q.Query(ctx, `SELECT `+runColumns+` FROM runs r `+where, args...)
 	found, err := pgx.CollectRows(rows, scanRun)
 	if err != nil {
 		return nil, err
@@ -264,10 +254,7 @@ func (c *toolCache) get(ctx context.Context, q querier, key ToolKey) (registry.T
 	if tool, ok := c.find(key); ok {
 		return tool, nil
 	}
-	rows, err := q.Query(ctx, `SELECT convert_to(definition::text, 'UTF8') FROM run_tools WHERE tool_id = $1 AND version = $2`, key.ID, key.Version)
-	if err != nil {
-		return registry.Tool{}, err
-	}
+	rows, _ := q.Query(ctx, `SELECT convert_to(definition::text, 'UTF8') FROM run_tools WHERE tool_id = $1 AND version = $2`, key.ID, key.Version)
 	raw, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]byte])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return registry.Tool{}, fmt.Errorf("%w: there is no version %s of %s", errUnreadable, key.Version, key.ID)
@@ -412,15 +399,9 @@ func (s *Env) Submits(r *Record) bool {
 
 // Unstopped lists the runs of the last days that could not be stopped at their services, newest first.
 func (s *Store) Unstopped(ctx context.Context) ([]runs.Unstopped, error) {
-	rows, err := s.Config.Pool.Query(ctx, `
+	rows, _ := s.Config.Pool.Query(ctx, `
 		SELECT r.id::text, r.service, coalesce(r.provider_id, ''), s.error, s.since FROM run_stops s JOIN runs r ON r.id = s.run_id
 		WHERE s.next_at IS NULL AND s.since > $1 ORDER BY s.since DESC LIMIT $2`, s.Now().Add(-stopsShown), stopsPage)
-	if err != nil {
-		return nil, fmt.Errorf("list runs that could not be stopped: %w", err)
-	}
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[runs.Unstopped])
-	if err != nil {
-		return nil, fmt.Errorf("list runs that could not be stopped: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "list runs that could not be stopped")
 }

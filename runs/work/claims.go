@@ -153,10 +153,7 @@ func (s *Worker) ClaimBegun(ctx context.Context, limit int) (found []claimed, se
 func (s *Worker) ClaimOf(ctx context.Context, service string, limit int) ([]claimed, error) {
 	after := cmp.Or(s.Store.Served(service), uuid.Nil.String())
 	full, kept := s.fullTools(service)
-	rows, err := s.Config.Pool.Query(ctx, ClaimSQL, s.Instance, service, after, full, kept, limit)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, ClaimSQL, s.Instance, service, after, full, kept, limit)
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claimed])
 	if n := len(found); n > 0 {
 		s.Store.Serve(service, found[n-1].AccountID)
@@ -291,12 +288,9 @@ func (s *Worker) release(ctx context.Context, tx pgx.Tx, worker string, since ti
 	if err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(ctx, `UPDATE runs SET claimed_by = NULL WHERE id IN (
+	rows, _ := tx.Query(ctx, `UPDATE runs SET claimed_by = NULL WHERE id IN (
 		SELECT id FROM runs WHERE id >= $2 AND claimed_by = $1 AND deliverable AND ended_at IS NOT NULL AND delivered_at IS NULL ORDER BY id FOR UPDATE)
 		RETURNING id::text`, worker, store.FirstID(since.Add(-longestLife)))
-	if err != nil {
-		return 0, err
-	}
 	unsure, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return 0, err

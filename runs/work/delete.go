@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -27,10 +28,7 @@ func (s *Closer) Delete(ctx context.Context, runID, accountID string) error {
 	if err == nil {
 		err = s.releaseFiles(ctx, run, []any{run.Inputs, run.Outputs})
 	}
-	if err != nil {
-		return fmt.Errorf("delete run %s: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "delete run %s", runID)
 }
 
 // DeleteOutput deletes one result of a run that is over, for its owner. A repeat changes nothing.
@@ -94,20 +92,14 @@ func (s *Closer) releaseFiles(ctx context.Context, run runs.Run, value any) erro
 
 // CancelAll ends all that is under way for an account.
 func (s *Closer) CancelAll(ctx context.Context, accountID string) error {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE account_id = $1 AND ended_at IS NULL`, accountID)
-	if err != nil {
-		return fmt.Errorf("cancel the runs of %s: %w", accountID, err)
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE account_id = $1 AND ended_at IS NULL`, accountID)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, id := range ids {
 		if err == nil {
 			_, err = s.Cancel(ctx, id, accountID)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("cancel the runs of %s: %w", accountID, err)
-	}
-	return nil
+	return errs.Wrap(err, "cancel the runs of %s", accountID)
 }
 
 // Expire lets go of the files of runs that ended so long ago; 0: for ever. Their rows stay and tell so. It also forgets
@@ -118,8 +110,5 @@ func (s *Closer) Expire(ctx context.Context, keep time.Duration) error {
 	if err == nil && keep > 0 {
 		_, err = s.Config.Pool.Exec(ctx, `UPDATE runs SET files_deleted_at = now() WHERE ended_at < $1 AND files_deleted_at IS NULL`, s.Now().Add(-keep))
 	}
-	if err != nil {
-		return fmt.Errorf("let go of the files of old runs: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "let go of the files of old runs")
 }

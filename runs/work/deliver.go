@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -123,10 +124,7 @@ func (s *Closer) Redeliver(ctx context.Context, runID string) error {
 		}
 		return s.queueDelivery(ctx, tx, runID)
 	})
-	if err != nil {
-		return fmt.Errorf("queue the delivery of run %s: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "queue the delivery of run %s", runID)
 }
 
 // queueDelivery has the result of a run that is over brought once tx is committed, by any process.

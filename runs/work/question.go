@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -235,7 +236,7 @@ func (a *asking) take(ctx context.Context, questionID string) (*registry.Reply, 
 		return nil, err
 	}
 	reply := new(registry.Reply)
-	return reply, store.DecodeStored(raw, reply)
+	return reply, decimal.Unmarshal(raw, reply)
 }
 
 // dropQuestions drops what processes that are gone have left of their questions.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -105,10 +106,7 @@ func (s *Worker) freeOrphans(ctx context.Context) error {
 // freeStrays frees runs that are claimed here and that nobody works on, as when the answer to their
 // acceptance was lost with a connection. Seen once may be a claim under way; seen twice is not.
 func (s *Worker) freeStrays(ctx context.Context) error {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, s.Instance)
-	if err != nil {
-		return err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT id::text FROM runs WHERE ended_at IS NULL AND claimed_by = $1`, s.Instance)
 	mine, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
@@ -167,10 +165,7 @@ func (s *Worker) endOverdue(ctx context.Context) error {
 // promoteWaiting lets waiting runs go ahead whose account has room, should the end of another run have missed
 // them, as after a change of the limit.
 func (s *Worker) promoteWaiting(ctx context.Context) error {
-	rows, err := s.Config.Pool.Query(ctx, `SELECT DISTINCT account_id::text FROM runs WHERE ended_at IS NULL AND waiting LIMIT 100`)
-	if err != nil {
-		return err
-	}
+	rows, _ := s.Config.Pool.Query(ctx, `SELECT DISTINCT account_id::text FROM runs WHERE ended_at IS NULL AND waiting LIMIT 100`)
 	accounts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
@@ -230,10 +225,7 @@ func (s *Worker) compare(ctx context.Context) (found []string, err error) {
 		if _, err := tx.Exec(ctx, `SET LOCAL enable_nestloop = off`); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, compareBooks, pgx.QueryExecModeExec) // planned anew, see Ledger.Check
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, compareBooks, pgx.QueryExecModeExec)
 		found, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
@@ -268,8 +260,5 @@ func (s *Worker) AdoptStrays(ctx context.Context) error {
 	_, err := s.Config.Pool.Exec(ctx, `
 		UPDATE runs r SET account_id = u.merged_into, idempotency_key = NULL FROM users u
 		WHERE r.id >= $1 AND u.id = r.account_id AND u.merged_into IS NOT NULL`, store.FirstID(time.Now().Add(-strayFor)))
-	if err != nil {
-		return fmt.Errorf("adopt stray runs: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "adopt stray runs")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/claims"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs/store"
@@ -56,10 +57,7 @@ func (s *Worker) Stop(ctx context.Context) error {
 		err = s.stopWorkers(ctx)
 	}
 	s.Close()
-	if err != nil {
-		return fmt.Errorf("stop the runs' workers: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "stop the runs' workers")
 }
 
 // stopWorkers ends the work on runs and queues and gives up what was claimed.

@@ -1,10 +1,9 @@
-// Package write writes the beginnings and ends of runs into the database: rows, holds and captures in one transaction, for all runs that
-// begin or end at the same moment, within the limits of their accounts.
+// Package write writes the beginnings and ends of runs into the database. Rows, holds and captures of all runs that begin or end at
+// the same moment are one transaction, within the limits of their accounts.
 package write
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/group"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/runs/store"
@@ -115,10 +115,7 @@ func send(ctx context.Context, on sender, batch *pgx.Batch) error {
 	if batch.Len() == 0 {
 		return nil
 	}
-	if err := on.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("write runs: %w", err)
-	}
-	return nil
+	return errs.Wrap(on.SendBatch(ctx, batch).Close(), "write runs")
 }
 
 // markSQL marks runs as delivered; see endSQL for how it finds them. One that moved in between was changed by its owner
@@ -148,10 +145,7 @@ func (s *Writer) flushMarks(ctx context.Context, runIDs []*string) error {
 		_, err = s.Config.Pool.Exec(ctx, `
 			UPDATE runs SET delivered_at = $2, claimed_by = coalesce(claimed_by, $3) WHERE id = ANY ($1::text[]::uuid[]) AND ended_at IS NOT NULL AND delivered_at IS NULL`, ids, s.Now(), s.Instance)
 	}
-	if err != nil {
-		return fmt.Errorf("mark deliveries: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "mark deliveries")
 }
 
 // queueLocks locks the rows of runs that are there, and finds which are not over and whose they are by now.
@@ -265,10 +259,7 @@ func orNull(text []byte) *string {
 // MarkDelivered takes note that a run's result reached its people; also for a platform that showed, at the
 // next contact, what could not be delivered before.
 func (s *Writer) MarkDelivered(ctx context.Context, runID string) error {
-	if err := s.marks.Do(ctx, &runID); err != nil {
-		return fmt.Errorf("mark run %s as delivered: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(s.marks.Do(ctx, &runID), "mark run %s as delivered", runID)
 }
 
 // marksSize bounds the marks of deliveries in one statement: in each gatherMarks there must be room for all runs that end,

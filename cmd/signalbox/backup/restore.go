@@ -181,15 +181,12 @@ func (t Table) load(ctx context.Context, tx pgx.Tx, dir string) error {
 
 // keepOn has the sequences of columns go on behind what is there.
 func keepOn(ctx context.Context, tx pgx.Tx) error {
-	rows, err := tx.Query(ctx, `
+	rows, _ := tx.Query(ctx, `
 		SELECT format('SELECT setval(%L, greatest((SELECT coalesce(max(%I), 0) FROM %s), s.last_value, 1)) FROM %s s',
 			pg_get_serial_sequence(attrelid::regclass::text, attname), attname, attrelid::regclass, pg_get_serial_sequence(attrelid::regclass::text, attname))
 		FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
 		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND attnum > 0 AND NOT attisdropped
 			AND c.relname <> 'goose_db_version' AND pg_get_serial_sequence(attrelid::regclass::text, attname) IS NOT NULL`)
-	if err != nil {
-		return err
-	}
 	statements, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, statement := range statements {
 		if _, err := tx.Exec(ctx, statement); err != nil {

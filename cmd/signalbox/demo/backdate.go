@@ -2,11 +2,11 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 )
 
@@ -50,10 +50,7 @@ func (h *house) backdate(ctx context.Context, moments []time.Time) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("moving the times: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "moving the times")
 }
 
 // The rows that backdate joins: runs with how far they are moved, people with when they came.

@@ -1,5 +1,5 @@
-// Package engines is the ComfyUI servers for operators: what they see of them and order, the hook that hears how much there is to do, and the
-// server of the house's own.
+// Package engines shows the ComfyUI servers to operators and takes their orders, tells the operator's hook how much there is to do,
+// and runs the house's own server.
 package engines
 
 import (

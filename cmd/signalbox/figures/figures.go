@@ -1,4 +1,4 @@
-// Package figures is what an operator watches of the program as a whole, for Prometheus; the rooms add their own.
+// Package figures exports figures of the whole program for Prometheus; the rooms add their own.
 package figures
 
 import (

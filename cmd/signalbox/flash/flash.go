@@ -1,4 +1,4 @@
-// Package flash writes over an earlier dump of the registry without losing what could not be read now.
+// Package flash writes the registry over an earlier dump, and keeps from that dump what could not be read now.
 package flash
 
 import (

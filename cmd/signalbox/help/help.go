@@ -1,4 +1,4 @@
-// Package help is what the program says of its own use: a screen of commands, and the settings, for a terminal and as a document.
+// Package help writes the program's help: a screen of commands, and the settings for a terminal and as a document.
 package help
 
 import (

@@ -4,6 +4,7 @@ package hosted
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -53,66 +54,53 @@ type House struct {
 	Logger     *slog.Logger
 }
 
+// account adds a service that works on runs by itself to the list, where there is a key for it.
+func account[C any, P interface {
+	registry.Loader
+	registry.Submitter
+}](list *[]Service, key, name string, open func(C) (P, error), c C) error {
+	if key == "" {
+		return nil
+	}
+	p, err := open(c)
+	if err == nil {
+		*list = append(*list, Jobs(name, p))
+	}
+	return err
+}
+
 // New makes those services that the configuration has an account for.
 func New(c config.Config, h House) ([]Service, error) {
-	var list []Service
 	prices, err := c.ModelPrices()
 	if err != nil {
 		return nil, err
 	}
-	if c.ComfyDeployAPIKey != "" {
-		deployed, err := comfydeploy.New(comfydeploy.Config{Key: c.ComfyDeployAPIKey, BaseURL: c.ComfyDeployAPIURL, Guard: h.Guard, Logger: h.Logger})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Jobs(comfydeploy.Service, deployed))
-	}
-	if c.ViduAPIKey != "" {
-		videos, err := vidu.New(vidu.Config{
+	var list []Service
+	if err := errors.Join(
+		account(&list, c.ComfyDeployAPIKey, comfydeploy.Service, comfydeploy.New, comfydeploy.Config{
+			Key: c.ComfyDeployAPIKey, BaseURL: c.ComfyDeployAPIURL, Guard: h.Guard, Logger: h.Logger,
+		}),
+		account(&list, c.ViduAPIKey, vidu.Service, vidu.New, vidu.Config{
 			Key: c.ViduAPIKey, BaseURL: c.ViduAPIURL, USDPerCredit: json.Number(c.ViduUSDPerCredit),
 			Templates: config.List(c.ViduEffects), Upscale: c.ViduUpscale == "on", MediaURL: h.MediaURL, Guard: h.Guard,
-		})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Jobs(vidu.Service, videos))
-	}
-	if c.TripoAPIKey != "" {
-		models, err := tripo.New(tripo.Config{Key: c.TripoAPIKey, BaseURL: c.TripoAPIURL, USDPerCredit: json.Number(c.TripoUSDPerCredit), Guard: h.Guard})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Jobs(tripo.Service, models))
-	}
-	if c.ReplicateAPIToken != "" {
-		models, err := replicate.New(replicate.Config{
+		}),
+		account(&list, c.TripoAPIKey, tripo.Service, tripo.New, tripo.Config{
+			Key: c.TripoAPIKey, BaseURL: c.TripoAPIURL, USDPerCredit: json.Number(c.TripoUSDPerCredit), Guard: h.Guard,
+		}),
+		account(&list, c.ReplicateAPIToken, replicate.Service, replicate.New, replicate.Config{
 			Token: c.ReplicateAPIToken, BaseURL: c.ReplicateAPIURL, Models: config.List(c.ReplicateModels), USDPerSecond: json.Number(c.ReplicateUSDPerSecond), Prices: prices,
 			MediaURL: h.MediaURL, Guard: h.Guard,
-		})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Jobs(replicate.Service, models))
-	}
-	if c.FalKey != "" {
-		models, err := fal.New(fal.Config{
+		}),
+		account(&list, c.FalKey, fal.Service, fal.New, fal.Config{
 			Key: c.FalKey, QueueURL: c.FalQueueURL, DocsURL: c.FalDocsURL, RestURL: c.FalRESTURL, Models: config.List(c.FalModels),
 			USDPerSecond: json.Number(c.FalUSDPerSecond), PricesURL: c.FalPricesURL, Prices: prices, MediaURL: h.MediaURL, Guard: h.Guard,
-		})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Jobs(fal.Service, models))
-	}
-	if c.ComfyRouterAPIKey != "" {
-		models, err := comfyrouter.New(comfyrouter.Config{
+		}),
+		account(&list, c.ComfyRouterAPIKey, comfyrouter.Service, comfyrouter.New, comfyrouter.Config{
 			Key: c.ComfyRouterAPIKey, BaseURL: c.ComfyRouterURL, Models: config.List(c.ComfyRouterModels), USDPerRun: json.Number(c.ComfyRouterRunUSD), Prices: prices,
 			MediaURL: h.MediaURL, Guard: h.Guard,
-		})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Jobs(comfyrouter.Service, models))
+		}),
+	); err != nil {
+		return nil, err
 	}
 	found, err := photos.New(photos.Config{
 		UnsplashKey: c.UnsplashAccessKey, UnsplashURL: c.UnsplashAPIURL, PexelsKey: c.PexelsAPIKey, PexelsURL: c.PexelsAPIURL,

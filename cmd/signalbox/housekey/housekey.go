@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // FileName is the key's in DATA_DIR.
@@ -90,10 +92,8 @@ func (c Config) another(ctx context.Context, pool *pgxpool.Pool, key []byte, kno
 			known, has, FileName, c.DataDir)
 	}
 	c.Log.WarnContext(ctx, "the key of this house is another than before: addresses of results that were given out no longer work, and headers of registered tools have to be set again", "file", FileName)
-	if _, err := pool.Exec(ctx, `UPDATE house_key SET fingerprint = $1`, fingerprint(key)); err != nil {
-		return fmt.Errorf("note the key of the house: %w", err)
-	}
-	return nil
+	_, err := pool.Exec(ctx, `UPDATE house_key SET fingerprint = $1`, fingerprint(key))
+	return errs.Wrap(err, "note the key of the house")
 }
 
 // read gives the key that is there, or nil.

@@ -1,4 +1,4 @@
-// Package houserules is what operators change in the console while the program runs.
+// Package houserules holds the settings that operators change in the console while the program runs.
 package houserules
 
 import (

@@ -1,4 +1,4 @@
-// Package landing is what strangers see first, how operators choose it, and where they sign in.
+// Package landing decides what strangers see first and where they sign in, and lets operators choose it.
 package landing
 
 import (

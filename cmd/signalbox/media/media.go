@@ -1,4 +1,4 @@
-// Package media is the files of the house as runs and tools know them: stored ones and web addresses, by reference.
+// Package media gives runs and tools the house's files by reference: stored ones and web addresses.
 package media
 
 import (

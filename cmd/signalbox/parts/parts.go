@@ -1,4 +1,4 @@
-// Package parts is what of the program is running: how it is stopped, in reverse order, and what ended by itself.
+// Package parts keeps the list of what is running: it stops it in reverse order, and notices what ended by itself.
 package parts
 
 import (

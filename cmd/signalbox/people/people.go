@@ -1,4 +1,4 @@
-// Package people is what an operator does about people in the terminal: finding them, and the rules about who may use the tools.
+// Package people lets an operator find people in the terminal, and set the rules about who may use the tools.
 package people
 
 import (

@@ -1,4 +1,4 @@
-// Package sections is pages of the operator's console about what people have: the wallets of their groups, and their missions.
+// Package sections adds pages to the operator's console: the wallets of groups, and missions.
 package sections
 
 import (

@@ -1,4 +1,4 @@
-// Package sitedesk lets chats work on sites: it stands between what they ask for and the sites' tools.
+// Package sitedesk lets chats work on sites: it calls the tools of sites for what chats ask for.
 package sitedesk
 
 import (

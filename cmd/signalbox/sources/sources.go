@@ -1,4 +1,4 @@
-// Package sources is documents from outside: their sources over HTTP, and built files of them.
+// Package sources connects documents from outside: sources that are added over HTTP, and built files.
 package sources
 
 import (

@@ -1,4 +1,4 @@
-// Package talk is what the agent is told and asked in chats: the one place that knows both chats and the tools whose words it takes.
+// Package talk connects the agent to chats. It is the one place that knows both chats and the tools whose words it takes.
 package talk
 
 import (

@@ -1,4 +1,4 @@
-// Package telling is what the program says to people by itself, where they hear it.
+// Package telling sends people messages that the program begins by itself, such as that an archive is ready, to where they read them.
 package telling
 
 import (

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/comfy/cpu/codec"
 	"github.com/signalbox/signalbox/comfy/cpu/node"
 	"github.com/signalbox/signalbox/comfy/cpu/tensor"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 func imageDatasetNodes() []node.Node {
@@ -270,8 +271,6 @@ func writeOutput(c *node.Call, name string, write func(io.Writer) error) error {
 	if err := write(&data); err != nil {
 		return fmt.Errorf("save %s: %w", name, err)
 	}
-	if err := c.Files.Root(node.OutFolder).WriteFile(name, data.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("save %s: %w", name, err)
-	}
-	return nil
+	err := c.Files.Root(node.OutFolder).WriteFile(name, data.Bytes(), 0o600)
+	return errs.Wrap(err, "save %s", name)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dlclark/regexp2"
 
 	"github.com/signalbox/signalbox/comfy/cpu/node"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // regexTimeout bounds one search, because patterns with backtracking can take exponential time.
@@ -88,110 +89,130 @@ const pythonEscapes = "AbBdDsSwWZafnrtvxuUN"
 // fromPython rewrites Python's pattern syntax: named groups become plain ones, so that groups are numbered by position as
 // in Python; names gives their numbers. {,n} is a count there, and names are identifiers.
 func fromPython(text string) (out string, names map[string]int, groups int, err error) {
-	names = map[string]int{}
-	var b strings.Builder
-	inClass, afterClass := false, ""
-	for i := 0; i < len(text); i++ {
-		rest := text[i:]
-		switch {
-		case rest[0] == '\\' && len(rest) > 1:
-			if letter(rest[1]) && !strings.ContainsRune(pythonEscapes, rune(rest[1])) {
-				return "", nil, 0, node.Raise("re.error", `bad escape \%c at position %d`, rest[1], i)
-			}
-			i++
-			switch {
-			case rest[1] == 'Z' && !inClass:
-				b.WriteString(`\z`)
-			case rest[1] == 'w' && inClass:
-				b.WriteString(wordClass)
-			case rest[1] == 'w':
-				b.WriteString("[" + wordClass + "]")
-			case rest[1] == 'W' && !inClass:
-				b.WriteString("[^" + wordClass + "]")
-			case rest[1] == 'U':
-				code, err := strconv.ParseUint(rest[2:min(10, len(rest))], 16, 32)
-				if err != nil || len(rest) < 10 || code > unicode.MaxRune {
-					return "", nil, 0, node.Raise("re.error", `bad escape \U at position %d`, i-1)
-				}
-				if code <= 0xffff { // it stands for itself, also where it would mean something
-					fmt.Fprintf(&b, `\u%04x`, code)
-				} else {
-					b.WriteRune(rune(code))
-				}
-				i += 8
-			default:
-				b.WriteString(rest[:2])
-			}
-			continue
-		case inClass && rest[0] == '[': // a member; the library would take [:name:] and -[set] for more
-			b.WriteString(`\[`)
-			continue
-		case inClass && rest[0] == ']':
-			inClass = false
-			b.WriteString("]" + afterClass)
-			afterClass = ""
-			continue
-		case inClass:
-		case strings.HasPrefix(rest, `[^\W`) && !strings.HasPrefix(rest, `[^\W]`): // the library misreads what follows
-			// The negative lookahead leaves out the rest of the class.
-			inClass, afterClass = true, ")["+wordClass+"])"
-			b.WriteString("(?:(?![")
-			i += len(`[^\W`) - 1
-			continue
-		case rest[0] == '[':
-			inClass = true
-			// A bracket right at the beginning is a member of the class.
-			for _, head := range []string{"[^]", "[]", "[^", "["} {
-				if strings.HasPrefix(rest, head) {
-					b.WriteString(strings.Replace(head, "]", `\]`, 1))
-					i += len(head) - 1
-					break
-				}
-			}
-			continue
-		case strings.HasPrefix(rest, "(?P<"):
-			groups++
-			if end := strings.IndexByte(rest, '>'); end > 0 {
-				if first, again := names[rest[4:end]]; again {
-					return "", nil, 0, node.Raise("re.error", "redefinition of group name '%s' as group %d; was group %d at position %d", rest[4:end], groups, first, i+4)
-				}
-				if end > 4 && rest[4] >= '0' && rest[4] <= '9' {
-					return "", nil, 0, node.Raise("re.error", "bad character in group name '%s' at position %d", rest[4:end], i+4)
-				}
-				names[rest[4:end]] = groups
-				b.WriteByte('(')
-				i += end
-				continue
-			}
-		case strings.HasPrefix(rest, "(?P="):
-			if end := strings.IndexByte(rest, ')'); end > 0 {
-				if names[rest[4:end]] == 0 {
-					return "", nil, 0, node.Raise("re.error", "unknown group name '%s' at position %d", rest[4:end], i+4)
-				}
-				fmt.Fprintf(&b, `(?:\k<%d>)`, names[rest[4:end]])
-				i += end
-				continue
-			}
-		case strings.HasPrefix(rest, "(?("): // a condition, whose second bracket is no group
-			if end := strings.IndexByte(rest, ')'); end > 0 && names[rest[3:end]] > 0 {
-				fmt.Fprintf(&b, "(?(%d)", names[rest[3:end]])
-				i += end
-				continue
-			}
-			b.WriteString("(?")
-			i += 2
-			rest = rest[2:]
-		case strings.HasPrefix(rest, "(?'"), strings.HasPrefix(rest, "(?<") && !strings.HasPrefix(rest, "(?<=") && !strings.HasPrefix(rest, "(?<!"):
-			return "", nil, 0, node.Raise("re.error", "unknown extension %s at position %d", strings.TrimRight(rest[1:min(4, len(rest))], ")>"), i+1)
-		case openCount.MatchString(rest):
-			b.WriteString("{0")
-			continue
-		case rest[0] == '(' && !strings.HasPrefix(rest, "(?"):
-			groups++
+	r := rewriting{names: map[string]int{}}
+	for at := 0; at < len(text); {
+		length, err := r.next(text[at:], at)
+		if err != nil {
+			return "", nil, 0, err
 		}
-		b.WriteByte(rest[0])
+		at += length
 	}
-	return b.String(), names, groups, nil
+	return r.out.String(), r.names, r.groups, nil
+}
+
+// rewriting is a Python pattern that is being rewritten. Its methods write what rest begins with, which stands at the position at of
+// the pattern, and return how many bytes of rest that was.
+type rewriting struct {
+	out        strings.Builder
+	names      map[string]int // the numbers of named groups
+	groups     int
+	inClass    bool
+	afterClass string // is written behind the class that is open
+}
+
+func (r *rewriting) write(text string, length int) (int, error) {
+	r.out.WriteString(text)
+	return length, nil
+}
+
+func (r *rewriting) next(rest string, at int) (int, error) {
+	switch {
+	case rest[0] == '\\' && len(rest) > 1:
+		return r.escape(rest, at)
+	case r.inClass && rest[0] == '[': // a member; the library would take [:name:] and -[set] for more
+		return r.write(`\[`, 1)
+	case r.inClass && rest[0] == ']':
+		r.inClass = false
+		return r.write("]"+r.afterClass, 1)
+	case r.inClass:
+	case rest[0] == '[':
+		return r.class(rest)
+	case rest[0] == '(':
+		return r.bracket(rest, at)
+	case openCount.MatchString(rest):
+		return r.write("{0", 1)
+	}
+	return r.write(rest[:1], 1)
+}
+
+func (r *rewriting) escape(rest string, at int) (int, error) {
+	switch e := rest[1]; {
+	case letter(e) && !strings.ContainsRune(pythonEscapes, rune(e)):
+		return 0, node.Raise("re.error", `bad escape \%c at position %d`, e, at)
+	case e == 'Z' && !r.inClass:
+		return r.write(`\z`, 2)
+	case e == 'w' && r.inClass:
+		return r.write(wordClass, 2)
+	case e == 'w':
+		return r.write("["+wordClass+"]", 2)
+	case e == 'W' && !r.inClass:
+		return r.write("[^"+wordClass+"]", 2)
+	case e == 'U':
+		code, err := strconv.ParseUint(rest[2:min(10, len(rest))], 16, 32)
+		if err != nil || len(rest) < 10 || code > unicode.MaxRune {
+			return 0, node.Raise("re.error", `bad escape \U at position %d`, at)
+		}
+		if code <= 0xffff { // it stands for itself, also where it would mean something
+			return r.write(fmt.Sprintf(`\u%04x`, code), 10)
+		}
+		return r.write(string(rune(code)), 10)
+	}
+	return r.write(rest[:2], 2)
+}
+
+// class opens a class of characters.
+func (r *rewriting) class(rest string) (int, error) {
+	r.inClass, r.afterClass = true, ""
+	if strings.HasPrefix(rest, `[^\W`) && !strings.HasPrefix(rest, `[^\W]`) { // the library misreads what follows
+		r.afterClass = ")[" + wordClass + "])" // the negative lookahead leaves out the rest of the class
+		return r.write("(?:(?![", len(`[^\W`))
+	}
+	for _, head := range []string{"[^]", "[]", "[^"} {
+		if strings.HasPrefix(rest, head) { // a bracket right at the beginning is a member
+			return r.write(strings.Replace(head, "]", `\]`, 1), len(head))
+		}
+	}
+	return r.write("[", 1)
+}
+
+// bracket opens a group, or what else begins like one.
+func (r *rewriting) bracket(rest string, at int) (int, error) {
+	switch {
+	case strings.HasPrefix(rest, "(?P<"):
+		r.groups++
+		if end := strings.IndexByte(rest, '>'); end > 0 {
+			return r.namedGroup(rest[4:end], at+4)
+		}
+	case strings.HasPrefix(rest, "(?P="):
+		if end := strings.IndexByte(rest, ')'); end > 0 {
+			if r.names[rest[4:end]] == 0 {
+				return 0, node.Raise("re.error", "unknown group name '%s' at position %d", rest[4:end], at+4)
+			}
+			return r.write(fmt.Sprintf(`(?:\k<%d>)`, r.names[rest[4:end]]), end+1)
+		}
+	case strings.HasPrefix(rest, "(?("): // a condition, whose second bracket is no group
+		if end := strings.IndexByte(rest, ')'); end > 0 && r.names[rest[3:end]] > 0 {
+			return r.write(fmt.Sprintf("(?(%d)", r.names[rest[3:end]]), end+1)
+		}
+		return r.write("(?(", 3)
+	case strings.HasPrefix(rest, "(?'"), strings.HasPrefix(rest, "(?<") && !strings.HasPrefix(rest, "(?<=") && !strings.HasPrefix(rest, "(?<!"):
+		return 0, node.Raise("re.error", "unknown extension %s at position %d", strings.TrimRight(rest[1:min(4, len(rest))], ")>"), at+1)
+	case !strings.HasPrefix(rest, "(?"):
+		r.groups++
+	}
+	return r.write("(", 1)
+}
+
+// namedGroup opens the group "(?P<name>" that was just counted.
+func (r *rewriting) namedGroup(name string, at int) (int, error) {
+	if first, again := r.names[name]; again {
+		return 0, node.Raise("re.error", "redefinition of group name '%s' as group %d; was group %d at position %d", name, r.groups, first, at)
+	}
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		return 0, node.Raise("re.error", "bad character in group name '%s' at position %d", name, at)
+	}
+	r.names[name] = r.groups
+	return r.write("(", len("(?P<>")+len(name))
 }
 
 // wordClass are the members of Python's \w: letters and numbers of all scripts, but no combining marks.
@@ -210,10 +231,7 @@ func (p *pattern) all(s string, fn func(m *regexp2.Match) bool) error {
 			return nil
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("the pattern takes too long: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "the pattern takes too long")
 }
 
 func regexMatch(c *node.Call) (any, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 const (
@@ -113,10 +114,7 @@ func (b *Bucket) Delete(ctx context.Context, hash string) error {
 		return nil
 	}
 	err := b.store.RemoveObject(ctx, b.cfg.Bucket, folder+hash, minio.RemoveObjectOptions{})
-	if err != nil {
-		return fmt.Errorf("delete asset:%s in bucket %q: %w", hash, b.cfg.Bucket, err)
-	}
-	return nil
+	return errs.Wrap(err, "delete asset:%s in bucket %q", hash, b.cfg.Bucket)
 }
 
 // staged is content in a local file.
@@ -148,8 +146,5 @@ func (s staged) Commit(ctx context.Context, hash string) error {
 	} else {
 		_, err = b.store.PutObject(ctx, b.cfg.Bucket, folder+hash, s.Staged, size, "", hash, o)
 	}
-	if err != nil {
-		return fmt.Errorf("bucket %q: %w", b.cfg.Bucket, err)
-	}
-	return nil
+	return errs.Wrap(err, "bucket %q", b.cfg.Bucket)
 }

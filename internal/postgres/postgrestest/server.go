@@ -294,11 +294,8 @@ func (s *server) dropLeftovers(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	rows, err := conn.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1) OR starts_with(datname, $2)
+	rows, _ := conn.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1) OR starts_with(datname, $2)
 		ORDER BY starts_with(datname, $2), oid DESC`, testPrefix, templatePrefix)
-	if err != nil {
-		return err
-	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err

@@ -1,4 +1,3 @@
-// Package results is what people do with runs that are there: confirmed or stopped while they are under way, then shown, explained,
-// reported, done again, varied, edited and gone on with. Each command and each press is a function of a turn; the router has the
-// tables that name them.
+// Package results has what people do with existing runs: confirm, stop, show, explain, report, repeat, vary, edit, and go on with a
+// result. Each command and each press is a function of a turn; the router has the tables that name them.
 package results

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/show"
@@ -28,10 +29,8 @@ func stopRun(ctx context.Context, t *turn.Turn, run runs.Run) error {
 	if err := t.Note(ctx, "press.canceling"); err != nil {
 		return err
 	}
-	if _, err := t.Services.Runs.Cancel(ctx, run.ID, t.Account.ID); err != nil {
-		return fmt.Errorf("cancel run %s: %w", run.ID, err)
-	}
-	return nil
+	_, err := t.Services.Runs.Cancel(ctx, run.ID, t.Account.ID)
+	return errs.Wrap(err, "cancel run %s", run.ID)
 }
 
 // PressOriginal sends a result's files as they are, without a platform's compression.

@@ -2,9 +2,10 @@ package router
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // held is the updates that a Router has: from when they are stored or taken until they are handled. What is claimed for it beyond them it got
@@ -75,8 +76,5 @@ func (b inbox) freeLost(ctx context.Context, platform string) error {
 	defer b.held.claiming.Unlock()
 	_, err := b.pool.Exec(ctx, `UPDATE chat_updates SET claimed_by = NULL
 		WHERE platform = $1 AND claimed_by = $2 AND handled_at IS NULL AND update_id <> ALL ($3)`, platform, b.claimant, b.held.of(platform))
-	if err != nil {
-		return fmt.Errorf("free updates whose claim was lost: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "free updates whose claim was lost")
 }

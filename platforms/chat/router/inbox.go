@@ -10,9 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
-	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 )
 
@@ -113,10 +114,7 @@ func (b inbox) meet(ctx context.Context) error {
 	_, err := b.pool.Exec(ctx, `
 		INSERT INTO chat_routers (id) SELECT DISTINCT claimed_by FROM chat_updates WHERE handled_at IS NULL AND claimed_by IS NOT NULL
 		ON CONFLICT DO NOTHING`)
-	if err != nil {
-		return fmt.Errorf("list who has updates: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "list who has updates")
 }
 
 // release gives up the claims of a Router.
@@ -135,7 +133,7 @@ func scanReceived(row pgx.CollectableRow) (turn.Update, error) {
 		return r, err
 	}
 	r.IDs = []string{id}
-	if err := errors.Join(store.Unmarshal(body, &r.Incoming), store.Unmarshal(answer, &r.Answer)); err != nil {
+	if err := errors.Join(decimal.Unmarshal(body, &r.Incoming), decimal.Unmarshal(answer, &r.Answer)); err != nil {
 		return r, fmt.Errorf("update %s of %s: %w", id, r.Platform, err)
 	}
 	return r, nil
@@ -147,10 +145,7 @@ func (b inbox) answered(ctx context.Context, r *turn.Update, ref chat.MessageRef
 	if err == nil {
 		_, err = b.writer.Exec(ctx, `UPDATE chat_updates SET answer = $3 WHERE platform = $1 AND update_id = $2`, r.Platform, r.IDs[0], raw)
 	}
-	if err != nil {
-		return fmt.Errorf("note the answer to an update: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "note the answer to an update")
 }
 
 // handled marks updates as done and forgets what they said.
@@ -171,8 +166,5 @@ func (b inbox) handled(ctx context.Context, r turn.Update) error {
 func (b inbox) prune(ctx context.Context) error {
 	_, err := b.pool.Exec(ctx, `DELETE FROM chat_updates WHERE handled_at < now() - make_interval(secs => $1)`,
 		rememberUpdates.Seconds())
-	if err != nil {
-		return fmt.Errorf("prune updates: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "prune updates")
 }

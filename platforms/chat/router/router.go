@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/groups"
 	"github.com/signalbox/signalbox/internal/claims"
 	"github.com/signalbox/signalbox/internal/clock"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/internal/locks"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
@@ -577,7 +578,7 @@ func apologise(ctx context.Context, t *turn.Turn, cause error, code string) {
 // PartyOver tells a group that its party is over.
 func (r *Router) PartyOver(ctx context.Context, e groups.Ended) error {
 	var where store.Target
-	if err := store.Unmarshal(e.Chat, &where); err != nil {
+	if err := decimal.Unmarshal(e.Chat, &where); err != nil {
 		return err
 	}
 	platform := r.services.Deliverer.Platform(e.Platform)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
@@ -171,10 +172,8 @@ func PressAllowedTool(ctx context.Context, t *turn.Turn, k store.Keyboard, n int
 		if !slices.ContainsFunc(all, func(tool *registry.Tool) bool { return !slices.Contains(allowed, tool.ToolID) }) {
 			allowed = nil // all again, those to come too
 		}
-		if err := t.Services.Accounts.SetAllowedTools(ctx, place, allowed, t.Account.ID); err != nil {
-			return fmt.Errorf("store the tools of a chat: %w", err)
-		}
-		return nil
+		err = t.Services.Accounts.SetAllowedTools(ctx, place, allowed, t.Account.ID)
+		return errs.Wrap(err, "store the tools of a chat")
 	})
 }
 
@@ -201,10 +200,8 @@ func turnOver(ctx context.Context, t *turn.Turn, k store.Keyboard, setting strin
 		if err != nil {
 			return err
 		}
-		if err := t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, setting, !on, t.Account.ID); err != nil {
-			return fmt.Errorf("store a chat's setting: %w", err)
-		}
-		return nil
+		err = t.Services.Accounts.SetPlacePreference(ctx, place, turn.ChatSettings, setting, !on, t.Account.ID)
+		return errs.Wrap(err, "store a chat's setting")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat/store"
 	"github.com/signalbox/signalbox/platforms/chat/turn"
 	"github.com/signalbox/signalbox/registry"
@@ -37,10 +38,7 @@ func (s scope) set(ctx context.Context, tool *registry.Tool, field string, value
 	} else {
 		err = s.t.Services.Accounts.SetPlacePreference(ctx, s.place, tool.ToolID, field, value, s.t.Account.ID)
 	}
-	if err != nil {
-		return fmt.Errorf("store a setting: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "store a setting")
 }
 
 func (s scope) reset(ctx context.Context, tool *registry.Tool, field string) (err error) {
@@ -49,10 +47,7 @@ func (s scope) reset(ctx context.Context, tool *registry.Tool, field string) (er
 	} else {
 		err = s.t.Services.Accounts.ResetPlacePreference(ctx, s.place, tool.ToolID, field, s.t.Account.ID)
 	}
-	if err != nil {
-		return fmt.Errorf("reset a setting: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "reset a setting")
 }
 
 func (s scope) resetAll(ctx context.Context, tool *registry.Tool) (err error) {
@@ -61,8 +56,5 @@ func (s scope) resetAll(ctx context.Context, tool *registry.Tool) (err error) {
 	} else {
 		err = s.t.Services.Accounts.ResetPlacePreferences(ctx, s.place, tool.ToolID, s.t.Account.ID)
 	}
-	if err != nil {
-		return fmt.Errorf("reset the settings of %s: %w", tool.ToolID, err)
-	}
-	return nil
+	return errs.Wrap(err, "reset the settings of %s", tool.ToolID)
 }

@@ -1,3 +1,3 @@
-// Package start brings runs on their way: what came with a command becomes a draft, what is missing is asked for, the status
-// message is shown and the run accepted, or the person is told why not.
+// Package start begins runs: it makes a draft of what came with a command and asks for what is missing. Then it shows the status
+// message and has the run accepted, or tells the person why not.
 package start

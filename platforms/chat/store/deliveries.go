@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -45,7 +47,7 @@ func (d Deliveries) Begin(ctx context.Context, run runs.Run) (*Record, error) {
 		ON CONFLICT (run_id) DO UPDATE SET platform = EXCLUDED.platform
 		RETURNING parts, finished_at IS NOT NULL`, run.ID, run.Origin.Platform, run.AccountID).Scan(&parts, &rec.Finished)
 	if err == nil {
-		err = Unmarshal(parts, &rec.Parts)
+		err = decimal.Unmarshal(parts, &rec.Parts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("record the delivery of run %s: %w", run.ID, err)
@@ -99,7 +101,7 @@ func (d Deliveries) Latest(ctx context.Context, run runs.Run, in chat.Place, sub
 		return chat.MessageRef{}, 0, nil
 	}
 	if err == nil {
-		err = Unmarshal(raw, &shown)
+		err = decimal.Unmarshal(raw, &shown)
 	}
 	if err != nil {
 		return chat.MessageRef{}, 0, fmt.Errorf("look for the message that shows %s: %w", subject, err)
@@ -112,10 +114,8 @@ func (d Deliveries) NoteVersion(ctx context.Context, rec *Record, of registry.Su
 	if err := d.Note(ctx, rec, "main", Part{Sent: true, Refs: []chat.MessageRef{shown}}); err != nil {
 		return err
 	}
-	if _, err := d.pool.Exec(ctx, `UPDATE chat_deliveries SET subject = $2, subject_version = $3 WHERE run_id = $1`, rec.runID, of.ID, of.Version); err != nil {
-		return fmt.Errorf("record what the message of run %s shows: %w", rec.runID, err)
-	}
-	return nil
+	_, err := d.pool.Exec(ctx, `UPDATE chat_deliveries SET subject = $2, subject_version = $3 WHERE run_id = $1`, rec.runID, of.ID, of.Version)
+	return errs.Wrap(err, "record what the message of run %s shows", rec.runID)
 }
 
 // ShownAgain adds the messages of a platform in which a result was shown once more, so that shownIn finds them. They are no parts of
@@ -135,10 +135,7 @@ func (d Deliveries) ShownAgain(ctx context.Context, run runs.Run, on string, sen
 			ON CONFLICT (run_id) DO UPDATE SET parts = chat_deliveries.parts || EXCLUDED.parts`,
 			run.ID, run.Origin.Platform, run.AccountID, again)
 	}
-	if err != nil {
-		return fmt.Errorf("record where run %s was shown again: %w", run.ID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record where run %s was shown again", run.ID)
 }
 
 // Note records a part.
@@ -158,30 +155,21 @@ func (d Deliveries) write(ctx context.Context, rec *Record) error {
 	if err == nil {
 		_, err = d.pool.Exec(ctx, `UPDATE chat_deliveries SET parts = $2 WHERE run_id = $1`, rec.runID, parts)
 	}
-	if err != nil {
-		return fmt.Errorf("record the delivery of run %s: %w", rec.runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record the delivery of run %s", rec.runID)
 }
 
 // Finish closes a record: the result has been shown.
 func (d Deliveries) Finish(ctx context.Context, runID string) error {
 	_, err := d.pool.Exec(ctx, `
 		UPDATE chat_deliveries SET finished_at = coalesce(finished_at, now()), missed_at = NULL WHERE run_id = $1`, runID)
-	if err != nil {
-		return fmt.Errorf("record that run %s was delivered: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record that run %s was delivered", runID)
 }
 
 // Miss marks a result that can't be delivered, to be offered at the next contact.
 func (d Deliveries) Miss(ctx context.Context, runID string) error {
 	_, err := d.pool.Exec(ctx, `
 		UPDATE chat_deliveries SET missed_at = now(), offered_at = NULL WHERE run_id = $1 AND finished_at IS NULL`, runID)
-	if err != nil {
-		return fmt.Errorf("record that run %s was not delivered: %w", runID, err)
-	}
-	return nil
+	return errs.Wrap(err, "record that run %s was not delivered", runID)
 }
 
 // Missed claims what a person missed on a platform and was not told about yet, newest last, at most ten.
@@ -211,7 +199,7 @@ func (d Deliveries) Parts(ctx context.Context, runID string) (map[string]Part, e
 	err := d.pool.QueryRow(ctx, `SELECT coalesce((SELECT parts FROM chat_deliveries WHERE run_id = $1), '{}')`, runID).Scan(&raw)
 	parts := map[string]Part{}
 	if err == nil {
-		err = Unmarshal(raw, &parts)
+		err = decimal.Unmarshal(raw, &parts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the messages of run %s: %w", runID, err)
@@ -221,8 +209,6 @@ func (d Deliveries) Parts(ctx context.Context, runID string) (map[string]Part, e
 
 // Remove forgets the delivery of a run.
 func (d Deliveries) Remove(ctx context.Context, runID string) error {
-	if _, err := d.pool.Exec(ctx, `DELETE FROM chat_deliveries WHERE run_id = $1`, runID); err != nil {
-		return fmt.Errorf("forget the delivery of run %s: %w", runID, err)
-	}
-	return nil
+	_, err := d.pool.Exec(ctx, `DELETE FROM chat_deliveries WHERE run_id = $1`, runID)
+	return errs.Wrap(err, "forget the delivery of run %s", runID)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/registry"
@@ -117,10 +119,7 @@ func (s Keyboards) Save(ctx context.Context, k Keyboard) error {
 	_, err = s.writer.Exec(ctx, `
 		INSERT INTO chat_keyboards (id, platform, account_id, state) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state`, k.ID, k.Platform, k.AccountID, state)
-	if err != nil {
-		return fmt.Errorf("store buttons: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "store buttons")
 }
 
 // Find gives the keyboard of a pressed button, or errTooOld.
@@ -133,7 +132,7 @@ func (s Keyboards) Find(ctx context.Context, platform, id string) (Keyboard, err
 		return k, ErrTooOld
 	}
 	if err == nil {
-		err = Unmarshal(state, &k.State)
+		err = decimal.Unmarshal(state, &k.State)
 	}
 	if err != nil {
 		return k, fmt.Errorf("find buttons: %w", err)
@@ -170,27 +169,20 @@ func (s Keyboards) UseAt(ctx context.Context, id, action, update string, at time
 
 // Release gives a claimed action back, because it could not be done.
 func (s Keyboards) Release(ctx context.Context, id, action string) error {
-	if _, err := s.pool.Exec(ctx, `UPDATE chat_keyboards SET used = used - $2 WHERE id = $1`, id, action); err != nil {
-		return fmt.Errorf("give a button back: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `UPDATE chat_keyboards SET used = used - $2 WHERE id = $1`, id, action)
+	return errs.Wrap(err, "give a button back")
 }
 
 // prune forgets buttons of long ago.
 func (s Keyboards) prune(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE created_at < now() - make_interval(secs => $1)`, keepKeyboards.Seconds())
-	if err != nil {
-		return fmt.Errorf("prune buttons: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "prune buttons")
 }
 
 // RemoveOf deletes the buttons about a run.
 func (s Keyboards) RemoveOf(ctx context.Context, runID, accountID string) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE account_id = $2 AND state ->> 'run' = $1`, runID, accountID); err != nil {
-		return fmt.Errorf("delete the buttons of run %s: %w", runID, err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_keyboards WHERE account_id = $2 AND state ->> 'run' = $1`, runID, accountID)
+	return errs.Wrap(err, "delete the buttons of run %s", runID)
 }
 
 // doublePress is how far apart two presses of the same button are meant as two.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // keepMarks is how long people may come back to a message. Telegram lets them edit their own for two days.
@@ -33,10 +35,7 @@ func (s Marks) Set(ctx context.Context, kind MarkKind, platform, chat, message, 
 		INSERT INTO chat_marks (platform, chat, message_id, account_id, kind, said) VALUES ($1, $2, $3, $4, $5, coalesce($6::bytea, ''))
 		ON CONFLICT (platform, chat, message_id) DO UPDATE SET account_id = EXCLUDED.account_id, kind = EXCLUDED.kind, said = EXCLUDED.said, marked_at = now()`,
 		platform, chat, message, accountID, kind, said)
-	if err != nil {
-		return fmt.Errorf("mark a message: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "mark a message")
 }
 
 // Of gives whose mark of a kind a message has, or "", and what was said with it.
@@ -56,17 +55,11 @@ func (s Marks) Of(ctx context.Context, kind MarkKind, platform, chat, message st
 // Clear forgets the mark of a message.
 func (s Marks) Clear(ctx context.Context, platform, chat, message string) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_marks WHERE platform = $1 AND chat = $2 AND message_id = $3`, platform, chat, message)
-	if err != nil {
-		return fmt.Errorf("forget what became of a message: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "forget what became of a message")
 }
 
 // prune forgets marks of long ago.
 func (s Marks) prune(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_marks WHERE marked_at < now() - make_interval(secs => $1)`, keepMarks.Seconds())
-	if err != nil {
-		return fmt.Errorf("prune marks of messages: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "prune marks of messages")
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
 )
@@ -59,10 +61,7 @@ func (s Prompts) Open(ctx context.Context, p Prompt, lasts time.Duration) error 
 		ON CONFLICT (platform, chat, account_id) DO UPDATE SET
 			id = EXCLUDED.id, message_id = EXCLUDED.message_id, state = EXCLUDED.state, expires_at = EXCLUDED.expires_at`,
 		p.Platform, p.Chat, p.AccountID, p.ID, p.MessageID, state, lasts.Seconds())
-	if err != nil {
-		return fmt.Errorf("store a question: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "store a question")
 }
 
 // Asked adds to an open question which message asks it. One that was answered meanwhile stays closed.
@@ -71,10 +70,7 @@ func (s Prompts) Asked(ctx context.Context, p Prompt) error {
 	if err == nil {
 		_, err = s.pool.Exec(ctx, `UPDATE chat_prompts SET message_id = $2, state = $3 WHERE id = $1`, p.ID, p.MessageID, state)
 	}
-	if err != nil {
-		return fmt.Errorf("store a question: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "store a question")
 }
 
 // Pending gives the open question of a person in a chat, or errNoPrompt.
@@ -99,7 +95,7 @@ func (s Prompts) Last(ctx context.Context, platform, chat, accountID string) (p 
 		return p, false, ErrNoPrompt
 	}
 	if err == nil {
-		err = Unmarshal(state, &p.State)
+		err = decimal.Unmarshal(state, &p.State)
 	}
 	if err != nil {
 		return p, false, fmt.Errorf("find a question: %w", err)
@@ -119,16 +115,11 @@ func (s Prompts) Close(ctx context.Context, id string) (bool, error) {
 // Abandon ends whatever a person was asked in a chat: they have begun something else.
 func (s Prompts) Abandon(ctx context.Context, platform, chat, accountID string) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE platform = $1 AND chat = $2 AND account_id = $3`, platform, chat, accountID)
-	if err != nil {
-		return fmt.Errorf("abandon a question: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "abandon a question")
 }
 
 // prune forgets questions that nobody answered.
 func (s Prompts) prune(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE expires_at < now()`); err != nil {
-		return fmt.Errorf("prune questions: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE expires_at < now()`)
+	return errs.Wrap(err, "prune questions")
 }

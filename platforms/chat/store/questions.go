@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/decimal"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
 
@@ -43,7 +45,7 @@ const questionColumns = `run_id::text, id, platform, chat, account_id::text, mes
 func scanQuestion(row pgx.CollectableRow) (q Question, err error) {
 	var state []byte
 	if err = row.Scan(&q.RunID, &q.ID, &q.Platform, &q.Chat, &q.AccountID, &q.MessageID, &q.Field, &state, &q.Until); err == nil {
-		err = Unmarshal(state, &q.State)
+		err = decimal.Unmarshal(state, &q.State)
 	}
 	return q, err
 }
@@ -79,7 +81,7 @@ func (s Questions) Move(ctx context.Context, q Question, from int) (asked chat.M
 	}
 	var was QuestionState
 	if err == nil {
-		err = Unmarshal(before, &was)
+		err = decimal.Unmarshal(before, &was)
 	}
 	return was.Asked, err == nil, err
 }
@@ -115,8 +117,6 @@ func (s Questions) Close(ctx context.Context, runID, id string) (q Question, don
 }
 
 func (s Questions) prune(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM chat_questions WHERE expires_at < now()`); err != nil {
-		return fmt.Errorf("prune the questions of runs: %w", err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM chat_questions WHERE expires_at < now()`)
+	return errs.Wrap(err, "prune the questions of runs")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/runs"
 )
@@ -38,7 +39,7 @@ func (t Target) Encode() json.RawMessage {
 // TargetOf reads where a run's messages are.
 func TargetOf(run runs.Run) (Target, error) {
 	var t Target
-	if err := Unmarshal(run.Origin.Target, &t); err != nil {
+	if err := decimal.Unmarshal(run.Origin.Target, &t); err != nil {
 		return t, fmt.Errorf("run %s has an unreadable chat target: %w", run.ID, err)
 	}
 	return t, nil

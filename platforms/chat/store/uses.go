@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/group"
 )
 
@@ -24,10 +24,7 @@ func newUses(pool *pgxpool.Pool) Uses {
 
 // Count adds one for a tool.
 func (u Uses) Count(ctx context.Context, toolID string) error {
-	if err := u.counts.Do(ctx, &toolID); err != nil {
-		return fmt.Errorf("count the use of a tool: %w", err)
-	}
-	return nil
+	return errs.Wrap(u.counts.Do(ctx, &toolID), "count the use of a tool")
 }
 
 // add adds one for each tool, the rows in the order of their ids, in which every process locks them.
@@ -44,16 +41,13 @@ func (u Uses) add(ctx context.Context, toolIDs []*string) error {
 
 // All gives the counts by tool id.
 func (u Uses) All(ctx context.Context) (map[string]int64, error) {
-	rows, err := u.pool.Query(ctx, `SELECT tool_id, uses FROM chat_uses`)
-	if err != nil {
-		return nil, fmt.Errorf("read how often tools are used: %w", err)
-	}
+	rows, _ := u.pool.Query(ctx, `SELECT tool_id, uses FROM chat_uses`)
 	counts := map[string]int64{}
 	var (
 		id string
 		n  int64
 	)
-	_, err = pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {
 		counts[id] = n
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/seal"
 	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
@@ -108,10 +109,7 @@ func (a *Answers) end(ctx context.Context, k answerKey, status int, answer []byt
 		_, err = a.pool.Exec(ctx, `UPDATE web_answers SET status = $4, answer = $5 WHERE account_id = $1 AND path = $2 AND key = $3`,
 			k.account, k.path, k.key, status, a.seal.Close(answer, k.owner()))
 	}
-	if err != nil {
-		return fmt.Errorf("keep an answer: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "keep an answer")
 }
 
 // onceOnly makes handlers answer a request with an Idempotency-Key once.

@@ -53,7 +53,7 @@ func (a *following) events(w http.ResponseWriter, r *http.Request, who users.Acc
 		return nil
 	}
 	stream := eventStream{w: w, control: http.NewResponseController(w), known: known}
-	stream.open()
+	door.BeginEvents(w)
 	a.follow(r, &stream, run, updates)
 	return nil
 }
@@ -99,13 +99,6 @@ type eventStream struct {
 
 // finalMark ends the id of the event that ends a run.
 const finalMark = "-end"
-
-func (e *eventStream) open() {
-	h := e.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-}
 
 // send tells a run, unless the client knows it so. An event's id is drawn from what it says, so that it holds
 // on every machine.

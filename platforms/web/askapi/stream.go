@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/agent"
+	"github.com/signalbox/signalbox/platforms/web/door"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 )
 
@@ -25,10 +26,7 @@ type events struct {
 
 func (s server) stream(w http.ResponseWriter, r *http.Request, model *agent.Agent, q agent.Question, name, conversation string) {
 	e := &events{w: w}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
+	door.BeginEvents(w)
 	w.WriteHeader(http.StatusOK)
 	e.flush()
 	q.Told = e.told

@@ -2,6 +2,8 @@ package door
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -38,6 +40,57 @@ func (c *OpenCount) Enter(key string, most int) (leave func(), ok bool) {
 
 // KeepAlive is how often an idle event stream says that it is still there, below the usual idle limits of proxies.
 const KeepAlive = 15 * time.Second
+
+// BeginEvents makes an answer a stream of server-sent events, which no proxy is to keep or hold back.
+func BeginEvents(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+}
+
+// Version is something that changes, as it is now.
+type Version struct {
+	Number int64
+	Body   any  // told as JSON
+	Final  bool // there will be no other
+}
+
+// Follow tells each version of something as a server-sent event of the name, now first, and asks for it again and again, since any process
+// may change it. It ends with the final version, and when look fails: a new request hears why.
+func Follow(w http.ResponseWriter, r *http.Request, name string, every time.Duration, now Version, look func(context.Context) (Version, error)) error {
+	BeginEvents(w)
+	control := http.NewResponseController(w)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	told, said := now.Number-1, time.Now()
+	for {
+		switch {
+		case now.Number != told:
+			raw, err := json.Marshal(now.Body)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", now.Number, name, raw)
+			told, said = now.Number, time.Now()
+		case time.Since(said) > KeepAlive:
+			fmt.Fprint(w, ": still here\n\n")
+			said = time.Now()
+		}
+		if control.Flush() != nil || now.Final {
+			return nil // who followed has gone, or there is no more to tell
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-tick.C:
+		}
+		var err error
+		if now, err = look(r.Context()); err != nil {
+			return nil
+		}
+	}
+}
 
 // StreamLimits says how many event streams an account may have open: users.Store.
 type StreamLimits interface {

@@ -1,9 +1,7 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -125,9 +124,7 @@ func (s *Server) take(ctx context.Context, c caller, toolID string, req *sdk.Cal
 func (s *Server) bind(ctx context.Context, c caller, toolID string, req *sdk.CallToolRequest) (runs.Bound, billing.Quote, error) {
 	arguments, values := req.Params.Arguments, map[string]any{}
 	if len(arguments) > 0 && string(arguments) != "null" {
-		d := json.NewDecoder(bytes.NewReader(arguments))
-		d.UseNumber()
-		if err := d.Decode(&values); err != nil {
+		if err := decimal.Unmarshal(arguments, &values); err != nil {
 			return runs.Bound{}, billing.Quote{}, registry.Errorf(registry.CodeInvalidInput, "the arguments are no JSON object")
 		}
 	}

@@ -6,7 +6,6 @@ package missionapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -148,46 +147,21 @@ func (s server) cancel(w http.ResponseWriter, r *http.Request, a users.Account) 
 	return nil
 }
 
-// look is how often a mission that somebody follows is looked at: any process may change it.
+// look is how often a mission that somebody follows is looked at.
 const look = 300 * time.Millisecond
 
 // events tells each state of a mission as a server-sent event, the present one first, and ends with the mission.
 func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	ctx, id := r.Context(), r.PathValue("id")
-	m, err := s.own(ctx, id, a)
+	version := func(ctx context.Context) (door.Version, error) {
+		m, err := s.own(ctx, r.PathValue("id"), a)
+		if err != nil {
+			return door.Version{}, err
+		}
+		return door.Version{Number: m.Version, Body: bodyOf(m), Final: m.Status.Final()}, nil
+	}
+	now, err := version(r.Context())
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no")
-	control := http.NewResponseController(w)
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	told, said := int64(0), time.Now()
-	for {
-		switch {
-		case m.Version != told:
-			raw, err := json.Marshal(bodyOf(m))
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "id: %d\nevent: mission\ndata: %s\n\n", m.Version, raw)
-			told, said = m.Version, time.Now()
-		case time.Since(said) > door.KeepAlive:
-			fmt.Fprint(w, ": still here\n\n")
-			said = time.Now()
-		}
-		if control.Flush() != nil || m.Status.Final() {
-			return nil // who followed has gone, or there is no more to tell
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if m, err = s.own(ctx, id, a); err != nil {
-			return nil // it was deleted; a new request hears so
-		}
-	}
+	return door.Follow(w, r, "mission", look, now, version)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -111,10 +112,8 @@ func (s *Shares) revoke(ctx context.Context, runID string) error {
 
 // Unshare takes a run's link back in a transaction. One that has none is no error.
 func Unshare(ctx context.Context, tx pgx.Tx, runID string) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM web_shares WHERE run_id = $1`, runID); err != nil {
-		return fmt.Errorf("take back the link of run %s: %w", runID, err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM web_shares WHERE run_id = $1`, runID)
+	return errs.Wrap(err, "take back the link of run %s", runID)
 }
 
 // Forget takes back all links to an account's runs, in the transaction that deletes its data and before its runs

@@ -92,6 +92,32 @@ func (s *forms) page(w http.ResponseWriter, r *http.Request, a users.Account) er
 	return s.draw(w, r, a, t, fill)
 }
 
+// add puts a field among those of its kind.
+func (p *formPage) add(f formField, advanced bool) {
+	p.Masks = p.Masks || f.Marks != ""
+	if !advanced {
+		p.Fields = append(p.Fields, f)
+		return
+	}
+	p.Advanced = append(p.Advanced, f)
+	p.Open = p.Open || f.Error != ""
+}
+
+// view is the page with the scripts that it needs; improves says that prompts can be improved.
+func (p *formPage) view(improves bool) render.View {
+	v := render.View{Title: p.Tool.DisplayName, Place: "tools", Data: p, Scripts: []string{"form.js", "play.js"}}
+	if p.InChat {
+		v.Place, v.Scripts = "chat", []string{"form.js"}
+	}
+	if p.Masks {
+		v.Scripts = append(v.Scripts, "mask.js")
+	}
+	if improves {
+		v.Scripts = append(v.Scripts, "improve.js")
+	}
+	return v
+}
+
 // manyTries is how many of the latest runs stand below a tool's result.
 const manyTries = 24
 
@@ -119,14 +145,8 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 		case promptOf(t.InputSchema):
 			field.Earlier, field.Improve = earlier, s.improves
 		}
-		page.Masks = page.Masks || field.Marks != ""
 		page.Settings = page.Settings || bound.Sources[f.Name] == runs.FromPreference
-		if f.Advanced {
-			page.Advanced = append(page.Advanced, field)
-			page.Open = page.Open || field.Error != ""
-		} else {
-			page.Fields = append(page.Fields, field)
-		}
+		page.add(field, f.Advanced)
 	}
 	typed := s.boundAsTyped(r, a, t, fill, bound)
 	page.Price, page.Code = s.formPrice(r, voice, typed), s.code(r, typed)
@@ -144,16 +164,7 @@ func (s *forms) draw(w http.ResponseWriter, r *http.Request, a users.Account, t 
 		}
 		page.Latest = append(page.Latest, s.views.run(voice, run))
 	}
-	v := render.View{Title: t.DisplayName, Place: "tools", Data: &page, Scripts: []string{"form.js", "play.js"}}
-	if page.InChat {
-		v.Place, v.Scripts = "chat", []string{"form.js"}
-	}
-	if page.Masks {
-		v.Scripts = append(v.Scripts, "mask.js")
-	}
-	if s.improves {
-		v.Scripts = append(v.Scripts, "improve.js")
-	}
+	v := page.view(s.improves)
 	if fill.problem == nil {
 		return s.pages.Show(w, r, a, "tool", v)
 	}

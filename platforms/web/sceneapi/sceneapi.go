@@ -140,49 +140,18 @@ func (s server) file(w http.ResponseWriter, r *http.Request, a users.Account) er
 	return err
 }
 
-const (
-	// look is how often a drawing that somebody watches is looked at: it may be changed by any process.
-	look = 400 * time.Millisecond
-	// keepAlive is below the usual idle limits of proxies.
-	keepAlive = 15 * time.Second
-)
+// look is how often a drawing that somebody watches is looked at.
+const look = 400 * time.Millisecond
 
 // events tells each new version as a server-sent event, the present one first.
 func (s server) events(w http.ResponseWriter, r *http.Request, a users.Account) error {
-	ctx, id := r.Context(), r.PathValue("id")
-	info, err := s.Get(ctx, a, id)
+	version := func(ctx context.Context) (door.Version, error) {
+		info, err := s.Get(ctx, a, r.PathValue("id"))
+		return door.Version{Number: info.Version, Body: info}, err
+	}
+	now, err := version(r.Context())
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	control := http.NewResponseController(w)
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	told, said := int64(-1), time.Now()
-	for {
-		switch {
-		case info.Version != told:
-			raw, err := json.Marshal(info)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "id: %d\nevent: scene\ndata: %s\n\n", info.Version, raw)
-			told, said = info.Version, time.Now()
-		case time.Since(said) > keepAlive:
-			fmt.Fprint(w, ": still here\n\n")
-			said = time.Now()
-		}
-		if err := control.Flush(); err != nil {
-			return nil // who watched has gone
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if info, err = s.Get(ctx, a, id); err != nil {
-			return nil // it was deleted, or nobody watches any more; a new request hears which
-		}
-	}
+	return door.Follow(w, r, "scene", look, now, version)
 }

@@ -163,6 +163,9 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
+	if answer.Header.Get("X-Accel-Buffering") != "no" {
+		t.Error("a proxy may hold the events back")
+	}
 	lines := bufio.NewScanner(answer.Body)
 	for _, want := range []string{"id: 3", "id: 4"} {
 		for lines.Scan() && !strings.HasPrefix(lines.Text(), "id: ") {

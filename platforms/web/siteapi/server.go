@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/decimal"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/users"
@@ -100,9 +101,7 @@ func (s server) read(w http.ResponseWriter, in *request) error {
 	if len(strings.TrimSpace(string(raw))) == 0 {
 		return nil
 	}
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.UseNumber()
-	if err := d.Decode(&in.body); err != nil || in.body == nil || d.More() {
+	if err := decimal.Unmarshal(raw, &in.body); err != nil || in.body == nil {
 		return registry.Errorf(registry.CodeInvalidInput, "the body is no JSON object: expected the inputs of the tool, by their names")
 	}
 	return nil

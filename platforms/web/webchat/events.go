@@ -7,11 +7,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-)
 
-// keepAlive is how often a quiet stream says that it is still there, and looks for changes of which it was not
-// told.
-const keepAlive = 15 * time.Second
+	"github.com/signalbox/signalbox/platforms/web/door"
+)
 
 // events streams what happens in the conversation after Last-Event-ID, or after the number in "after". An event
 // "message" is a message as it is now, or that it is gone; "current" follows when all was told. "moved" ends the
@@ -27,11 +25,8 @@ func (v *visit) events() (template.HTML, error) {
 	}
 	stream, leave := v.hub.join(v.chat) // before looking, so that nothing falls between
 	defer leave()
-	h := v.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	idle := time.NewTicker(keepAlive)
+	door.BeginEvents(v.w)
+	idle := time.NewTicker(door.KeepAlive) // says that it is still there, and looks for changes of which nobody told
 	defer idle.Stop()
 	for {
 		var err error

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 )
@@ -107,10 +108,7 @@ func (l log) change(ctx context.Context, id int64, f func(*message) error) (m me
 			return gone(err)
 		}
 		change := m.Change
-		rows, err := tx.Query(ctx, `SELECT `+columns+` WHERE m.id = $1 AND NOT m.deleted`, id)
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, `SELECT `+columns+` WHERE m.id = $1 AND NOT m.deleted`, id)
 		if m, err = pgx.CollectExactlyOneRow(rows, scanMessage); err != nil {
 			return gone(err)
 		}
@@ -149,12 +147,9 @@ func (l log) page(ctx context.Context, chatID string) (messages []message, after
 	if err != nil {
 		return nil, 0, wrap(err, "read a conversation")
 	}
-	rows, err := l.pool.Query(ctx, `
+	rows, _ := l.pool.Query(ctx, `
 		SELECT `+columns+` WHERE m.id IN (SELECT id FROM web_messages WHERE chat = $1 AND NOT deleted ORDER BY id DESC LIMIT $2)
 		ORDER BY m.id`, chatID, shown)
-	if err != nil {
-		return nil, 0, wrap(err, "read a conversation")
-	}
 	messages, err = pgx.CollectRows(rows, scanMessage)
 	return messages, after, wrap(err, "read a conversation")
 }
@@ -168,10 +163,7 @@ func (l log) changes(ctx context.Context, chatID string, after int64) ([]message
 
 // find gives a message of a conversation; one that is deleted or elsewhere gives chat.ErrGone.
 func (l log) find(ctx context.Context, chatID string, id int64) (message, error) {
-	rows, err := l.pool.Query(ctx, `SELECT `+columns+` WHERE m.id = $1 AND m.chat = $2 AND NOT m.deleted`, id, chatID)
-	if err != nil {
-		return message{}, wrap(err, "find a message")
-	}
+	rows, _ := l.pool.Query(ctx, `SELECT `+columns+` WHERE m.id = $1 AND m.chat = $2 AND NOT m.deleted`, id, chatID)
 	m, err := pgx.CollectExactlyOneRow(rows, scanMessage)
 	return m, wrap(gone(err), "find a message")
 }
@@ -223,10 +215,7 @@ func Forget(ctx context.Context, tx pgx.Tx, accountID string) error {
 }
 
 func wrap(err error, what string) error {
-	if err != nil {
-		return fmt.Errorf("webchat: %s: %w", what, err)
-	}
-	return nil
+	return errs.Wrap(err, "webchat: %s", what)
 }
 
 // Export writes an account's conversation on the page.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -65,10 +66,7 @@ func (c Content) NoteShown(ctx context.Context, tool string, ids []string, touch
 	_, err = c.pool.Exec(ctx, `
 		INSERT INTO site_shown (account_id, site_id, tool, subject, touches) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (account_id, site_id, tool, subject) DO UPDATE SET touches = excluded.touches, shown_at = now()`, c.by, c.site, tool, subjectOf(ids), raw)
-	if err != nil {
-		return fmt.Errorf("note what was shown: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "note what was shown")
 }
 
 // Shown gives what the account was shown last for the same set of ids, or ErrNotFound.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -111,10 +112,7 @@ func (s *Store) SwitchOff(ctx context.Context, site Site) error {
 // MembersAre says what those are in a group's site who don't run the group: Editor, Author or None.
 func (s *Store) MembersAre(ctx context.Context, site Site, role Role) error {
 	_, err := s.pool.Exec(ctx, `UPDATE sites SET members_are = $2 WHERE id = $1 AND platform IS NOT NULL`, site.ID, role)
-	if err != nil {
-		return fmt.Errorf("make the members of the group %s of %s: %w", role, site.Slug, err)
-	}
-	return nil
+	return errs.Wrap(err, "make the members of the group %s of %s", role, site.Slug)
 }
 
 // SeenIn takes note that an account writes in the group of a site, and whether it runs the group. For some hours that is its role.
@@ -123,10 +121,7 @@ func (s *Store) SeenIn(ctx context.Context, site Site, account string, admin boo
 		INSERT INTO site_chat_roles (site_id, account_id, admin) VALUES ($1, $2, $3)
 		ON CONFLICT (site_id, account_id) DO UPDATE SET admin = excluded.admin, told_at = now()
 			WHERE site_chat_roles.admin <> excluded.admin OR site_chat_roles.told_at < now() - interval '1 minute'`, site.ID, account, admin)
-	if err != nil {
-		return fmt.Errorf("note who is in the group of %s: %w", site.Slug, err)
-	}
-	return nil
+	return errs.Wrap(err, "note who is in the group of %s", site.Slug)
 }
 
 // AskAgain gives the group of a site where what it has said of an account counts and is no news any more, and the account by today's id; else the
@@ -148,10 +143,8 @@ func (s *Store) AskAgain(ctx context.Context, site Site, account string) (g Grou
 
 // GoneFrom takes note that an account is not in the group of a site any more.
 func (s *Store) GoneFrom(ctx context.Context, site Site, account string) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM site_chat_roles WHERE site_id = $1 AND account_id = $2`, site.ID, account); err != nil {
-		return fmt.Errorf("note who left the group of %s: %w", site.Slug, err)
-	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM site_chat_roles WHERE site_id = $1 AND account_id = $2`, site.ID, account)
+	return errs.Wrap(err, "note who left the group of %s", site.Slug)
 }
 
 // GroupSites lists the slugs of all sites of groups that are on.
@@ -194,8 +187,5 @@ func MoveChat(ctx context.Context, tx pgx.Tx, platform, from, to string) error {
 	_, err = tx.Exec(ctx, `
 		UPDATE sites SET place = $3, version = version + 1
 		WHERE platform = $1 AND place = $2 AND NOT EXISTS (SELECT FROM sites t WHERE t.platform = $1 AND t.place = $3)`, platform, from, to)
-	if err != nil {
-		return fmt.Errorf("move the site of the %s chat %s to %s: %w", platform, from, to, err)
-	}
-	return nil
+	return errs.Wrap(err, "move the site of the %s chat %s to %s", platform, from, to)
 }

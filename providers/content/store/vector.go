@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // ImageVector is what an image shows, as a model sees it.
@@ -28,8 +30,5 @@ func (c Content) PutImageVector(ctx context.Context, model string, v ImageVector
 		INSERT INTO site_image_vectors (site_id, hash, model, about, vector) SELECT site_id, hash, $3, $4, $5 FROM site_images WHERE site_id = $1 AND hash = $2
 		ON CONFLICT (site_id, hash) DO UPDATE SET model = excluded.model, about = excluded.about, vector = excluded.vector`,
 		c.site, strings.TrimPrefix(v.Image, assetScheme), model, v.About, v.Vector)
-	if err != nil {
-		return fmt.Errorf("keep the vector of an image: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "keep the vector of an image")
 }

@@ -112,10 +112,7 @@ func (r *refresh) run(ctx context.Context, items iter.Seq2[Item, error]) error {
 	if err := r.fill(ctx); err != nil {
 		return err
 	}
-	rows, err := r.Pool.Query(ctx, `UPDATE knowledge_sources s SET refreshed_at = now() WHERE id = $1 RETURNING `+sourceColumns, r.source.ID)
-	if err != nil {
-		return err
-	}
+	rows, _ := r.Pool.Query(ctx, `UPDATE knowledge_sources s SET refreshed_at = now() WHERE id = $1 RETURNING `+sourceColumns, r.source.ID)
 	now, err := pgx.CollectExactlyOneRow(rows, scanSource)
 	if err != nil {
 		return err
@@ -156,10 +153,7 @@ func (r *refresh) known(ctx context.Context) error {
 	case r.source.Language != language:
 		r.anew = true
 	}
-	rows, err := r.Pool.Query(ctx, `SELECT path, hash FROM knowledge_documents WHERE source_id = $1`, r.source.ID)
-	if err != nil {
-		return err
-	}
+	rows, _ := r.Pool.Query(ctx, `SELECT path, hash FROM knowledge_documents WHERE source_id = $1`, r.source.ID)
 	var path string
 	var hash []byte
 	_, err = pgx.ForEachRow(rows, []any{&path, &hash}, func() error {
@@ -292,11 +286,8 @@ func (r *refresh) write(ctx context.Context, tx pgx.Tx) error {
 	for _, w := range r.pending {
 		paths, titles, problems, hashes = append(paths, w.path), append(titles, w.Title), append(problems, w.problem), append(hashes, w.hash)
 	}
-	rows, err := tx.Query(ctx, `INSERT INTO knowledge_documents (source_id, path, title, hash, problem)
+	rows, _ := tx.Query(ctx, `INSERT INTO knowledge_documents (source_id, path, title, hash, problem)
 		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bytea[], $5::text[]) RETURNING path, id`, r.source.ID, paths, titles, hashes, problems)
-	if err != nil {
-		return err
-	}
 	ids := map[string]int64{}
 	var path string
 	var id int64
@@ -307,7 +298,7 @@ func (r *refresh) write(ctx context.Context, tx pgx.Tx) error {
 	if len(c.document) == 0 {
 		return nil
 	}
-	_, err = tx.Exec(ctx, insertChunks, r.source.ID, r.source.Language, c.document, c.heading, c.summary, c.text, c.url, c.path, c.headWords, c.crumbWords, c.words, c.crumbs, c.langs, c.code,
+	_, err := tx.Exec(ctx, insertChunks, r.source.ID, r.source.Language, c.document, c.heading, c.summary, c.text, c.url, c.path, c.headWords, c.crumbWords, c.words, c.crumbs, c.langs, c.code,
 		c.embedding, headingWeight, lengthShare, usualLength)
 	return err
 }

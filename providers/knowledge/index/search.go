@@ -278,19 +278,17 @@ func scriptOfLanguage(configuration string) *unicode.RangeTable {
 
 // read makes terms of the question.
 func (s *search) read(ctx context.Context) error {
-	rows, err := s.Pool.Query(ctx, `SELECT language, lexeme, min(lower(word)) FROM unnest($1::text[]) language, unnest($2::text[]) word, unnest(to_tsvector(language::regconfig, word))
+	rows, _ := s.Pool.Query(ctx, `SELECT language, lexeme, min(lower(word)) FROM unnest($1::text[]) language, unnest($2::text[]) word, unnest(to_tsvector(language::regconfig, word))
 		GROUP BY 1, 2 ORDER BY 1, 2`, languagesOf(s.sources), strings.Fields(segment(s.query.Text)))
-	if err != nil {
-		return err
-	}
-	s.terms, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (term, error) {
+	terms, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (term, error) {
 		t := term{share: 1}
 		err := row.Scan(&t.language, &t.lexeme, &t.word)
 		return t, err
 	})
-	if err != nil || len(s.terms) == 0 {
+	if err != nil || len(terms) == 0 {
 		return err
 	}
+	s.terms = terms
 	if err := s.weigh(ctx); err != nil {
 		return err
 	}
@@ -303,13 +301,10 @@ func (s *search) weigh(ctx context.Context) error {
 	for _, t := range s.terms {
 		lexemes = append(lexemes, t.lexeme)
 	}
-	rows, err := s.Pool.Query(ctx, `SELECT s.language, l.lexeme, sum(l.chunks) FROM knowledge_lexemes l JOIN knowledge_sources s ON s.id = l.source_id, `+namesOf+`
+	rows, _ := s.Pool.Query(ctx, `SELECT s.language, l.lexeme, sum(l.chunks) FROM knowledge_lexemes l JOIN knowledge_sources s ON s.id = l.source_id, `+namesOf+`
 		WHERE `+scope+` AND l.lexeme = ANY ($4) GROUP BY 1, 2`, s.query.Account, s.query.ToolID, s.query.Shared, lexemes)
-	if err != nil {
-		return err
-	}
 	var t term
-	_, err = pgx.ForEachRow(rows, []any{&t.language, &t.lexeme, &t.chunks}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&t.language, &t.lexeme, &t.chunks}, func() error {
 		for i := range s.terms {
 			if s.terms[i].language == t.language && s.terms[i].lexeme == t.lexeme {
 				s.terms[i].chunks = t.chunks
@@ -385,10 +380,7 @@ func (s *search) byWords(ctx context.Context, terms []term) ([]hit, error) {
 	if len(lexemes) == 0 {
 		return nil, nil
 	}
-	rows, err := s.Pool.Query(ctx, byWords, s.query.Account, s.query.ToolID, s.query.Shared, languages, lexemes, weights, strong, saturation, candidates)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := s.Pool.Query(ctx, byWords, s.query.Account, s.query.ToolID, s.query.Shared, languages, lexemes, weights, strong, saturation, candidates)
 	parts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p part, err error) {
 		err = row.Scan(&p.chunk, &p.document, &p.lexeme, &p.score)
 		return p, err

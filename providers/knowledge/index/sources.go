@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // readable is the one condition under which the account $1 may read a source s; $1 is empty for somebody without an account. All that finds
@@ -37,29 +38,17 @@ func (x *Index) Sources(ctx context.Context, account string) ([]Source, error) {
 }
 
 func (x *Index) readable(ctx context.Context, account, toolID string, shared bool) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s, `+namesOf+`
+	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s, `+namesOf+`
 		WHERE `+scope+` ORDER BY lower(s.name), s.id`, account, toolID, shared)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
 	list, err := pgx.CollectRows(rows, scanSource)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "read the sources of knowledge")
 }
 
 // All gives all sources, for those who make tools of them.
 func (x *Index) All(ctx context.Context) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s ORDER BY s.id`)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
+	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s ORDER BY s.id`)
 	list, err := pgx.CollectRows(rows, scanSource)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "read the sources of knowledge")
 }
 
 // Save adds a source, or changes what is said about the one of its name and owner, and gives its id. Its documents stay. ErrTaken: one that was added
@@ -100,40 +89,28 @@ func (x *Index) Remove(ctx context.Context, id int64) error {
 
 // SetProblem notes why a source could not be read; empty: it could.
 func (x *Index) SetProblem(ctx context.Context, id int64, problem string) error {
-	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET problem = $2 WHERE id = $1`, id, problem); err != nil {
-		return fmt.Errorf("note what is wrong with a source of knowledge: %w", err)
-	}
-	return nil
+	_, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET problem = $2 WHERE id = $1`, id, problem)
+	return errs.Wrap(err, "note what is wrong with a source of knowledge")
 }
 
 // Due gives the sources that were added and are to be read: those that were not yet, and sites after a day.
 func (x *Index) Due(ctx context.Context) ([]Source, error) {
-	rows, err := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin IN ('site', 'upload')
+	rows, _ := x.Pool.Query(ctx, `SELECT `+sourceColumns+` FROM knowledge_sources s WHERE s.origin IN ('site', 'upload')
 		AND (s.refreshed_at IS NULL OR s.origin = 'site' AND s.refreshed_at < now() - interval '20 hours') ORDER BY s.id`)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
 	list, err := pgx.CollectRows(rows, scanSource)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of knowledge: %w", err)
-	}
-	return list, nil
+	return list, errs.Wrap(err, "read the sources of knowledge")
 }
 
 // Unread has an upload read again.
 func (x *Index) Unread(ctx context.Context, id int64) error {
-	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = NULL, problem = '' WHERE id = $1`, id); err != nil {
-		return fmt.Errorf("have a source of knowledge read: %w", err)
-	}
-	return nil
+	_, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = NULL, problem = '' WHERE id = $1`, id)
+	return errs.Wrap(err, "have a source of knowledge read")
 }
 
 // Failed notes why a source could not be read; an upload is not tried again.
 func (x *Index) Failed(ctx context.Context, id int64, problem string) error {
-	if _, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now(), problem = $2 WHERE id = $1`, id, problem); err != nil {
-		return fmt.Errorf("note what is wrong with a source of knowledge: %w", err)
-	}
-	return nil
+	_, err := x.Pool.Exec(ctx, `UPDATE knowledge_sources SET refreshed_at = now(), problem = $2 WHERE id = $1`, id, problem)
+	return errs.Wrap(err, "note what is wrong with a source of knowledge")
 }
 
 // SetGroups replaces the groups of readers: members are accounts or platform:id.
@@ -151,10 +128,7 @@ func (x *Index) SetGroups(ctx context.Context, groups map[string][]string) error
 		_, err := tx.Exec(ctx, `INSERT INTO knowledge_groups (name, member) SELECT DISTINCT * FROM unnest($1::text[], $2::text[])`, names, members)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keep the groups of readers: %w", err)
-	}
-	return nil
+	return errs.Wrap(err, "keep the groups of readers")
 }
 
 // Forget deletes the sources of an account.

@@ -35,10 +35,7 @@ type lexeme struct {
 // lexemesOf gives the lexemes of a source as they are now.
 func (x *Index) lexemesOf(ctx context.Context, s Source) ([]lexeme, error) {
 	return x.lexemes.of(s, func() ([]lexeme, error) {
-		rows, err := x.Pool.Query(ctx, `SELECT lexeme, chunks FROM knowledge_lexemes WHERE source_id = $1 AND chunks > 0`, s.ID)
-		if err != nil {
-			return nil, err
-		}
+		rows, _ := x.Pool.Query(ctx, `SELECT lexeme, chunks FROM knowledge_lexemes WHERE source_id = $1 AND chunks > 0`, s.ID)
 		return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l lexeme, err error) {
 			err = row.Scan(&l.text, &l.chunks)
 			l.letters = lettersOf(l.text)

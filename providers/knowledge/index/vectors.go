@@ -102,16 +102,13 @@ func (r *refresh) fill(ctx context.Context) error {
 
 // fillSome takes the next chunks without a vector after an id, and gives the last one's.
 func (r *refresh) fillSome(ctx context.Context, after int64) (int64, error) {
-	rows, err := r.Pool.Query(ctx, `SELECT id, breadcrumbs, text FROM knowledge_chunks WHERE source_id = $1 AND id > $2 AND embedding IS NULL ORDER BY id LIMIT $3`, r.source.ID, after, embedBatch)
-	if err != nil {
-		return after, err
-	}
+	rows, _ := r.Pool.Query(ctx, `SELECT id, breadcrumbs, text FROM knowledge_chunks WHERE source_id = $1 AND id > $2 AND embedding IS NULL ORDER BY id LIMIT $3`, r.source.ID, after, embedBatch)
 	var ids []int64
 	var texts []string
 	var id int64
 	var crumbs []string
 	var text string
-	_, err = pgx.ForEachRow(rows, []any{&id, &crumbs, &text}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &crumbs, &text}, func() error {
 		ids, texts = append(ids, id), append(texts, meaningOf(crumbs, text))
 		return nil
 	})
@@ -203,10 +200,7 @@ func (x *Index) vectorsOf(ctx context.Context, s Source) (vectors, error) {
 		return vectors{}, nil
 	}
 	return x.vectors.of(s, func() (v vectors, err error) {
-		rows, err := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding <> '' ORDER BY id`, s.ID)
-		if err != nil {
-			return v, fmt.Errorf("read embeddings: %w", err)
-		}
+		rows, _ := x.Pool.Query(ctx, `SELECT id, embedding FROM knowledge_chunks WHERE source_id = $1 AND embedding <> '' ORDER BY id`, s.ID)
 		var id int64
 		var raw []byte
 		_, err = pgx.ForEachRow(rows, []any{&id, &raw}, func() error {

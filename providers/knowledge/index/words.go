@@ -156,11 +156,8 @@ func (r *refresh) findLanguage(ctx context.Context) error {
 // languageOf is the configuration for whose language the most words are stop words, and how many; usual where no other has more.
 func (x *Index) languageOf(ctx context.Context, words []string, usual string) (language string, most int, err error) {
 	names := slices.Sorted(maps.Values(configurations))
-	rows, err := x.Pool.Query(ctx, `SELECT name, count(*) FROM unnest($1::text[]) name, unnest($2::text[]) word
+	rows, _ := x.Pool.Query(ctx, `SELECT name, count(*) FROM unnest($1::text[]) name, unnest($2::text[]) word
 		WHERE ts_lexize((name || '_stem')::regdictionary, lower(word)) = '{}' GROUP BY name ORDER BY count(*) DESC, name <> $3, name LIMIT 1`, slices.Compact(names), words, usual)
-	if err != nil {
-		return usual, 0, err
-	}
 	language = usual
 	_, err = pgx.ForEachRow(rows, []any{&language, &most}, func() error { return nil })
 	return language, most, err
