@@ -116,11 +116,11 @@ func TestPlayground(t *testing.T) {
 
 func TestPlaygroundAsksAgain(t *testing.T) {
 	t.Parallel()
+	h := newMarket(t)
+	window := browsertest.Desktop
+	window.Expected = func(text, _ string) bool { return strings.Contains(text, "status of 409") }
+	ctx := browsertest.Open(t, window)
 	t.Run("what costs more than the price shown is asked again, and the new price stands there", func(t *testing.T) {
-		h := newMarket(t)
-		window := browsertest.Desktop
-		window.Expected = func(text, _ string) bool { return strings.Contains(text, "status of 409") }
-		ctx := browsertest.Open(t, window)
 		browsertest.Do(t, ctx, chromedp.Navigate(h.url+"/tool/market"), chromedp.WaitVisible(chromedp.CSS("#quote")))
 		until(t, ctx, value("prompt", "a pier"))
 		browsertest.Becomes(t, ctx, `document.getElementById("quote").textContent === "$0.02" && document.getElementById("quote").ariaBusy !== "true"`)
@@ -131,9 +131,26 @@ func TestPlaygroundAsksAgain(t *testing.T) {
 			t.Errorf("%d calls at a price that nobody saw", n)
 		}
 		tried(t, ctx, `document.getElementById("run").dataset.run !== undefined && document.getElementById("problem") === null`)
-		until(t, ctx, `document.getElementById("quote").ariaBusy !== "true" && (document.first = document.getElementById("run").dataset.run)`)
-		h.fake.SetPrice(registry.Price{CostUSD: "0.4"}) // which is learned after the price was shown
-		tried(t, ctx, `document.getElementById("run").dataset.run !== document.first && document.getElementById("quote").textContent === "$0.40" && document.getElementById("problem") === null`)
+	})
+	t.Run("a price that comes late is none of what the form holds by then", func(t *testing.T) {
+		until(t, ctx, `document.getElementById("quote").ariaBusy !== "true"`)
+		until(t, ctx, `(document.ask = window.fetch) && (window.fetch = async (address, options) => {
+			window.fetch = document.ask;
+			const answer = await fetch(address, options);
+			await new Promise((late) => { document.late = late; });
+			return answer;
+		})`)
+		until(t, ctx, value("prompt", "a moat"))
+		until(t, ctx, `document.late`)
+		h.fake.SetPrice(registry.Price{CostUSD: "0.4"})
+		until(t, ctx, value("prompt", "a drawbridge")+` && new MutationObserver((_, watcher) => {
+			const quote = document.getElementById("quote");
+			if (quote.ariaBusy === "true") return;
+			document.first = quote.textContent; // that counts
+			watcher.disconnect();
+		}).observe(document.getElementById("quote"), {attributes: true}) === undefined && document.late() === undefined`)
+		until(t, ctx, `document.first`)
+		until(t, ctx, `document.first === "$0.40"`)
 	})
 }
 

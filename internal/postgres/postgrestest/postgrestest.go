@@ -209,7 +209,9 @@ func (s *server) migrate(ctx context.Context, database string) error {
 	if _, err := migrations.Up(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
 		return fmt.Errorf("%s: %w", database, err)
 	}
-	return nil
+	// The first connection after a migration writes down what all that follow would read from the catalogue. Copies get that file, too.
+	pool.Reset()
+	return pool.Ping(ctx)
 }
 
 // schemaHash changes whenever any step does. It names a schema, as

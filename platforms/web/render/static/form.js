@@ -34,7 +34,12 @@ async function askPrice() {
 setInterval(askPrice, 10 * 60 * 1000);
 addEventListener("visibilitychange", () => { if (!document.hidden) askPrice(); });
 
-form.addEventListener("input", () => { quote.ariaBusy = "true"; clearTimeout(timer); timer = setTimeout(askPrice, 350); });
+form.addEventListener("input", () => {
+  asking?.abort(); // a price that comes now is that of what the form held before
+  quote.ariaBusy = "true";
+  clearTimeout(timer);
+  timer = setTimeout(askPrice, 350);
+});
 
 form.addEventListener("submit", (event) => {
   if (event.submitter && event.submitter !== start) return;
