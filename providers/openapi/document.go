@@ -70,6 +70,7 @@ func readDocument(name string, at *url.URL, data []byte, files *parts) (*documen
 		return nil, errors.New("it is no OpenAPI document: its paths are no object")
 	}
 	files.settle(root, files.self)
+	tellKinds(root)
 	return &document{name: name, at: at, root: root, parts: files, refs: map[string]any{}, written: map[*ordered.Object]json.RawMessage{}, judged: map[string]judgement{}}, nil
 }
 

@@ -155,11 +155,19 @@ func TestC50BodiesThatArrive(t *testing.T) {
     Cat: {type: object, required: [kind], properties: {kind: {type: string}, lives: {type: integer}}}
     Dog: {type: object, required: [kind], properties: {kind: {type: string}, tricks: {type: array, items: {type: string}}}}
     Pet: {oneOf: [{$ref: '#/components/schemas/Cat'}, {$ref: '#/components/schemas/Dog'}], discriminator: {propertyName: kind, mapping: {dog: '#/components/schemas/Dog'}}}
+    Car: {type: object, required: [kind], properties: {kind: {type: string}, name: {type: string}}, discriminator: {propertyName: kind}}
+    Van: {allOf: [{$ref: '#/components/schemas/Car'}, {type: object, required: [load], properties: {load: {type: integer}}}]}
+    Bus: {allOf: [{$ref: '#/components/schemas/Car'}, {type: object, properties: {seats: {type: integer}}}]}
+    Ship: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind, mapping: {ferry: Ferry, tug: '#/components/schemas/Tug'}}}
+    Ferry: {allOf: [{$ref: '#/components/schemas/Ship'}, {properties: {cars: {type: array, items: {$ref: '#/components/schemas/Car'}}}}]}
+    Tug: {allOf: [{$ref: '#/components/schemas/Ship'}, {required: [pull], properties: {pull: {type: integer}}}]}
 `
 	for name, c := range map[string]struct{ media, schema, encoding, inputs, want string }{
 		"members beside a reference":         {"application/json", "{$ref: '#/components/schemas/Base', required: [age], properties: {age: {type: integer}}}", "", `{"name":"A","key":"k","age":3}`, `{"age":3,"key":"k","name":"A"}`},
 		"the case that a word names":         {"application/json", "{type: object, properties: {pet: {$ref: '#/components/schemas/Pet'}}}", "", `{"pet":{"kind":"dog","tricks":["sit"]}}`, `{"pet":{"kind":"dog","tricks":["sit"]}}`},
 		"the case that its own name names":   {"application/json", "{$ref: '#/components/schemas/Pet'}", "", `{"body":{"kind":"Cat","lives":9}}`, `{"kind":"Cat","lives":9}`},
+		"a case of a base without oneOf":     {"application/json", "{$ref: '#/components/schemas/Car'}", "", `{"body":{"kind":"Van","load":3}}`, `{"kind":"Van","load":3}`},
+		"a case that a mapping names":        {"application/json", "{type: object, properties: {ship: {allOf: [{$ref: '#/components/schemas/Ship'}], description: Hers.}}}", "", `{"ship":{"kind":"ferry","cars":[{"kind":"Bus","seats":9}]}}`, `{"ship":{"cars":[{"kind":"Bus","seats":9}],"kind":"ferry"}}`},
 		"a text of a kind is a text":         {"application/json", "{type: object, properties: {page: {type: string, contentMediaType: text/html}}}", "", `{"page":"<p>"}`, `{"page":"\u003cp\u003e"}`},
 		"a form":                             {form, "{type: object, properties: {b: {type: string}, a: {type: array, items: {type: string}}, o: {type: object, additionalProperties: true}}}", "", `{"a":["x","y z"],"b":"1&2","o":{"k":"v"}}`, "b=1%262&a=x&a=y+z&o=%7B%22k%22%3A%22v%22%7D"},
 		"a form with a style":                {form, "{type: object, properties: {a: {type: array, items: {type: string}}, o: {type: object, additionalProperties: true}, n: {type: array, items: {type: integer}}}}", "a: {style: deepObject, explode: true}, o: {style: deepObject, explode: true}, n: {explode: false}", `{"a":["x","y"],"o":{"k":{"l":"v w"}},"n":[1,2]}`, "a%5B0%5D=x&a%5B1%5D=y&o%5Bk%5D%5Bl%5D=v+w&n=1,2"},
@@ -179,10 +187,13 @@ func TestC50BodiesThatArrive(t *testing.T) {
 		})
 	}
 	for name, c := range map[string]struct{ schema, inputs string }{
-		"a word that names no case":      {"{$ref: '#/components/schemas/Pet'}", `{"body":{"kind":"cow"}}`},
-		"what does not fit its case":     {"{$ref: '#/components/schemas/Pet'}", `{"body":{"kind":"dog","tricks":"sit"}}`},
-		"what stands in an allOf":        {"{type: object, properties: {o: {allOf: [{$ref: '#/components/schemas/Base'}, {additionalProperties: true, required: [n], properties: {n: {type: integer}}}]}}}", `{"o":{"name":"A"}}`},
-		"what stands beside a reference": {"{type: object, properties: {o: {$ref: '#/components/schemas/Cat', required: [lives]}}}", `{"o":{"kind":"x"}}`},
+		"a word that names no case":            {"{$ref: '#/components/schemas/Pet'}", `{"body":{"kind":"cow"}}`},
+		"a case that lacks what it needs":      {"{$ref: '#/components/schemas/Car'}", `{"body":{"kind":"Van"}}`},
+		"a word that a mapping does not name":  {"{$ref: '#/components/schemas/Ship'}", `{"body":{"kind":"Tug","pull":1}}`},
+		"a case inside of a case that is none": {"{$ref: '#/components/schemas/Ship'}", `{"body":{"kind":"ferry","cars":[{"kind":"Car"}]}}`},
+		"what does not fit its case":           {"{$ref: '#/components/schemas/Pet'}", `{"body":{"kind":"dog","tricks":"sit"}}`},
+		"what stands in an allOf":              {"{type: object, properties: {o: {allOf: [{$ref: '#/components/schemas/Base'}, {additionalProperties: true, required: [n], properties: {n: {type: integer}}}]}}}", `{"o":{"name":"A"}}`},
+		"what stands beside a reference":       {"{type: object, properties: {o: {$ref: '#/components/schemas/Cat', required: [lives]}}}", `{"o":{"kind":"x"}}`},
 	} {
 		t.Run("refused: "+name, func(t *testing.T) {
 			t.Parallel()
