@@ -21,7 +21,8 @@ const DrawTool = "draw"
 // asked before each step.
 func drawTool() registry.Tool {
 	return registry.Tool{
-		ToolID: DrawTool, Service: Service, DisplayName: "Draw", CommandName: "/draw", Listing: registry.Listing{Category: "drawing", Kind: drawing},
+		ToolID: DrawTool, Service: Service, DisplayName: "Draw", CommandName: "/draw",
+		Listing: registry.Listing{Category: "drawing", Kind: drawing, Follows: registry.FollowNone}, // a photo is put into a drawing, not changed
 		Description: "Draws posters, cards, quotes, charts and memes from plain words, and changes them as you say. Use it for a picture with words in it, such as " +
 			"\"a poster for Friday: Summer party, 8 pm, garden\", \"chart of visits: Mon 12, Tue 18\", then \"make it blue\", \"title: Winter party\", \"undo\".",
 		InputSchema: registry.InputSchema{

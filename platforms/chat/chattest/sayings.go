@@ -165,7 +165,9 @@ func captionSearched(s *scene) {
 
 func changeInWords(s *scene) {
 	brush := follower("brush", "Brush", "image-to-image", "image", registry.InputField{Name: "suffix", Type: registry.TypeString, Advanced: true})
-	s.Loader.Set(append(Tools(), brush, follower("move", "Move", "image-to-video", "video", registry.InputField{Name: "prompt", Type: registry.TypeString}))...)
+	sketch := follower("asketch", "A sketch", "image", "image", registry.InputField{Name: "text", Type: registry.TypeString, Required: true})
+	sketch.Follows = registry.FollowNone // it makes something else, with the picture in it
+	s.Loader.Set(append(Tools(), brush, sketch, follower("move", "Move", "image-to-video", "video", registry.InputField{Name: "prompt", Type: registry.TypeString}))...)
 	s.Reload()
 	painted := s.painted()
 	s.send(Post{Text: "make it darker", ReplyTo: painted.ID})

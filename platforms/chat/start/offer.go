@@ -65,7 +65,8 @@ func OfferFor(ctx context.Context, t *turn.Turn, words string, asked chat.Messag
 }
 
 // OfferChange offers tools for words that were said about a file, as in a reply to a picture: those that take both, first the one that the words
-// name, then those that change what one says. It offers nothing where no tool takes both.
+// name, then those that change what one says. It offers nothing where no tool takes both, and none that says of itself that it does not go on with
+// what others made.
 func OfferChange(ctx context.Context, t *turn.Turn, words string, files []chat.Attachment) (offered bool, err error) {
 	kinds := input.KindsOf(files[:1])
 	if len(kinds) == 0 || !strings.ContainsFunc(words, unicode.IsLetter) || SmallTalk(t) {
@@ -74,7 +75,7 @@ func OfferChange(ctx context.Context, t *turn.Turn, words string, files []chat.A
 	taking := FittingFirst(ctx, t, ToolsTaking(t, files, len(t.Offered())), words, files)
 	both := slices.DeleteFunc(slices.Clone(taking), func(tool *registry.Tool) bool {
 		f, reads := input.TextInput(tool.InputSchema)
-		return !reads || f.Advanced && !f.Required
+		return !reads || f.Advanced && !f.Required || tool.Follows == registry.FollowNone
 	})
 	changesFirst(both, string(kinds[0]))
 	named, rest, ok := withoutSlash(t, words)

@@ -207,4 +207,32 @@ func TestTypingAfterADialog(t *testing.T) {
 	if got := w.Call(1); got.Inputs["topic"] != "two" {
 		t.Errorf("what was typed after Escape became %+v", got.Inputs)
 	}
+
+	// On a slow network one goes on typing while a message is on its way, and on a bad one its answer is lost.
+	network := func(how string) {
+		t.Helper()
+		browsertest.Becomes(t, ctx, `(() => { const real = window.real ??= fetch;
+			window.fetch = (to, ...more) => String(to).includes("/chat/say") ? (`+how+`)(() => real(to, ...more)) : real(to, ...more); return true; })()`)
+	}
+	arrives := func(n int, words, left string) {
+		t.Helper()
+		if got := w.Call(n); got.Inputs["topic"] != words {
+			t.Errorf("%q became %+v", words, got.Inputs)
+		}
+		browsertest.Becomes(t, ctx, fmt.Sprintf(`document.getElementById("say").value === %q`, left))
+	}
+	network(`(go) => new Promise((done) => { window.arrive = () => go().then(done); })`)
+	say("/poem three")
+	browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#send")))
+	browsertest.Becomes(t, ctx, `!!window.arrive`)
+	browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#say")), chromedp.KeyEvent(" and four"))
+	browsertest.Becomes(t, ctx, `(arrive(), true)`)
+	arrives(2, "three", "/poem three and four")
+	network(`(go) => go().then(() => { window.lost = true; throw new TypeError("the answer is lost"); })`)
+	browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#send")))
+	browsertest.Becomes(t, ctx, `!!window.lost && !document.getElementById("told").hidden`)
+	arrives(3, "three and four", "/poem three and four")
+	network(`(go) => go()`)
+	browsertest.Do(t, ctx, chromedp.Click(chromedp.CSS("#say")), chromedp.KeyEvent(" five"), chromedp.Click(chromedp.CSS("#send")))
+	arrives(4, "three and four five", "")
 }

@@ -124,16 +124,18 @@ async function submitted(event) {
   event.preventDefault();
   if (form === composer && !say.value.trim() && !files.files.length) return;
   const body = new FormData(form, event.submitter);
-  body.set("nonce__", form.dataset.nonce ?? crypto.randomUUID());
-  form.dataset.nonce = body.get("nonce__"); // sent again after a failure, it is the same
+  const said = form === composer ? written() : "";
+  const nonce = form.dataset.said === said && form.dataset.nonce || crypto.randomUUID(); // sent again after a failure, it is the same
+  Object.assign(form.dataset, { nonce, said });
+  body.set("nonce__", nonce);
   event.submitter?.setAttribute("aria-busy", "true");
   try {
     const response = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.detail);
-    delete form.dataset.nonce;
+    if (form.dataset.nonce === nonce) delete form.dataset.nonce;
     if (form.classList.contains("silence")) location.reload();
-    if (form === composer) sent();
+    if (form === composer && written() === said) sent(); // what was typed meanwhile stays
     if (form.closest("dialog")) form.closest("dialog").close();
     tell(answer.text, answer.alert);
     if (answer.dialog) open(answer.dialog);
@@ -143,6 +145,11 @@ async function submitted(event) {
   } finally {
     event.submitter?.removeAttribute("aria-busy");
   }
+}
+
+// What stands in the composer.
+function written() {
+  return JSON.stringify([say.value, replying.querySelector("input").value, ...[...files.files].map((file) => [file.name, file.size, file.lastModified])]);
 }
 
 let quiet;
