@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -41,10 +42,7 @@ func compensationOf(t registry.Tool) (c compensation, err error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &c)
 	}
-	if err != nil {
-		return c, fmt.Errorf("what %s says of taking it back can't be read: %w", t.ToolID, err)
-	}
-	return c, nil
+	return c, errs.Wrap(err, "what %s says of taking it back can't be read", t.ToolID)
 }
 
 // effectOf tells what a tool leaves behind. undo is the tool that takes it back, or nil.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/billing"
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Errors of orders and payments.
@@ -137,10 +138,7 @@ func (s *Store) order(ctx context.Context, q querier, id string) (ordered, error
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, ErrNoOrder
 	}
-	if err != nil {
-		return o, fmt.Errorf("read order %s: %w", id, err)
-	}
-	return o, nil
+	return o, errs.Wrap(err, "read order %s", id)
 }
 
 // Forget deletes what is kept for an account whose owner wants to be forgotten, and has its subscriptions ended. What was paid stays, as

@@ -99,10 +99,7 @@ func (s *Credentials) EndSession(ctx context.Context, accountID, id string) erro
 // returns how many.
 func (s *Credentials) EndSessions(ctx context.Context, accountID, exceptID string) (int, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM user_sessions WHERE user_id = $1 AND id::text <> $2`, accountID, exceptID)
-	if err != nil {
-		return 0, fmt.Errorf("end sessions: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return int(tag.RowsAffected()), errs.Wrap(err, "end sessions")
 }
 
 // IsKey tells API keys from the other secrets that people type in.

@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"runtime/debug"
@@ -236,8 +235,5 @@ const (
 // Release frees what a process had claimed, for others to take at once; it counts as no try.
 func (q *Queue) Release(ctx context.Context, tx pgx.Tx, process string) (freed int64, err error) {
 	tag, err := tx.Exec(ctx, `UPDATE `+q.cfg.Table+` SET claimed_by = NULL, next_at = least(next_at, $2) WHERE claimed_by = $1`, process, q.cfg.Now())
-	if err != nil {
-		return 0, fmt.Errorf("free claims of %s: %w", q.cfg.Table, err)
-	}
-	return tag.RowsAffected(), nil
+	return tag.RowsAffected(), errs.Wrap(err, "free claims of %s", q.cfg.Table)
 }

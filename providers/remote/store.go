@@ -164,10 +164,7 @@ func (s store) remove(ctx context.Context, key string) (bool, error) {
 		return false, nil
 	}
 	tag, err := s.pool.Exec(ctx, `DELETE FROM remote_tools WHERE key = $1`, key)
-	if err != nil {
-		return false, fmt.Errorf("remove the tool %s: %w", key, err)
-	}
-	return tag.RowsAffected() > 0, nil
+	return tag.RowsAffected() > 0, errs.Wrap(err, "remove the tool %s", key)
 }
 
 // recall gives a remembered result, or nil.

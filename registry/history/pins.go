@@ -68,10 +68,7 @@ func (h *Store) Pin(ctx context.Context, toolID string, number int, instead bool
 // Unpin lets go of the version of a number, or of all of a tool with 0, and tells how many there were.
 func (h *Store) Unpin(ctx context.Context, toolID string, number int) (int64, error) {
 	tag, err := h.pool.Exec(ctx, `DELETE FROM registry_pins WHERE tool_id = $1 AND ($2 = 0 OR number = $2)`, toolID, number)
-	if err != nil {
-		return 0, fmt.Errorf("unpin tool %q: %w", toolID, err)
-	}
-	return tag.RowsAffected(), nil
+	return tag.RowsAffected(), errs.Wrap(err, "unpin tool %q", toolID)
 }
 
 // Pins lists what is kept at hand, by tool and number.

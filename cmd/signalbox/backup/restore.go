@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/assets"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/migrations"
 )
 
@@ -58,10 +59,7 @@ func readManifest(dir string) (m Manifest, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &m)
 	}
-	if err != nil {
-		return m, fmt.Errorf("%s: %w", filepath.Join(dir, manifestName), err)
-	}
-	return m, nil
+	return m, errs.Wrap(err, "%s", filepath.Join(dir, manifestName))
 }
 
 // unused refuses a database in which somebody lives.

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/comfy"
 	"github.com/signalbox/signalbox/comfy/loras"
 	"github.com/signalbox/signalbox/comfy/tag"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/modelhub"
 	"github.com/signalbox/signalbox/internal/outbound"
 	"github.com/signalbox/signalbox/payments"
@@ -26,10 +27,7 @@ func fromFile[T any](variable, file string, parse func([]byte) (T, error)) (read
 	if err == nil {
 		read, err = parse(data)
 	}
-	if err != nil {
-		return read, fmt.Errorf("%s: %w", variable, err)
-	}
-	return read, nil
+	return read, errs.Wrap(err, "%s", variable)
 }
 
 // ServiceMargins are what the operator adds to the prices of services; without a file nothing.

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/cmd/signalbox/settings"
 	"github.com/signalbox/signalbox/internal/assets"
 	"github.com/signalbox/signalbox/internal/assets/bucket"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // FileStores are where files may be: the folder of DATA_DIR is always there, the bucket where one is set.
@@ -28,10 +29,7 @@ func OpenPlaces(ctx context.Context, dataDir string, store settings.Store) (p Fi
 		Endpoint: store.Endpoint, PublicEndpoint: store.PublicEndpoint, Bucket: store.Bucket, Region: store.Region,
 		AccessKeyID: store.AccessKeyID, SecretAccessKey: store.SecretAccessKey, Staging: p.Folder,
 	})
-	if err != nil {
-		return p, fmt.Errorf("S3_ENDPOINT: %w", err)
-	}
-	return p, nil
+	return p, errs.Wrap(err, "S3_ENDPOINT")
 }
 
 // Now is the place of new files. With a bucket, those that are still in the folder are read there.

@@ -102,10 +102,7 @@ func (b *Bucket) stat(ctx context.Context, hash string) (minio.ObjectInfo, error
 	if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
 		err = assets.ErrNotFound
 	}
-	if err != nil {
-		return info, fmt.Errorf("asset:%s in bucket %q: %w", hash, b.cfg.Bucket, err)
-	}
-	return info, nil
+	return info, errs.Wrap(err, "asset:%s in bucket %q", hash, b.cfg.Bucket)
 }
 
 // Delete implements assets.Backend.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/postgres"
 	"github.com/signalbox/signalbox/platforms/chat"
 	"github.com/signalbox/signalbox/platforms/chat/input"
@@ -174,10 +175,7 @@ func showFirst(ctx context.Context, t *turn.Turn, d input.Draft, bound runs.Boun
 		t.Services.Log.WarnContext(ctx, "a run has no status message", "tool", d.ToolID, "error", err)
 		return chat.MessageRef{}, usual, nil
 	}
-	if err != nil {
-		return status, usual, fmt.Errorf("show the status of a run: %w", err)
-	}
-	return status, usual, nil
+	return status, usual, errs.Wrap(err, "show the status of a run")
 }
 
 // PostStatus posts a status message. One that was posted before a crash is used again, as it is: by now it may
@@ -229,10 +227,7 @@ func PriceOf(ctx context.Context, t *turn.Turn, d input.Draft) (billing.Quote, e
 		return billing.Quote{}, err
 	}
 	quote, err := t.Services.Runs.Quote(ctx, bound)
-	if err != nil {
-		return quote, fmt.Errorf("quote %s: %w", d.ToolID, err)
-	}
-	return quote, nil
+	return quote, errs.Wrap(err, "quote %s", d.ToolID)
 }
 
 // Bind gives a draft's inputs their values: those that it has, and those that the chat's admins set for its tool.

@@ -134,10 +134,7 @@ func (s Keyboards) Find(ctx context.Context, platform, id string) (Keyboard, err
 	if err == nil {
 		err = decimal.Unmarshal(state, &k.State)
 	}
-	if err != nil {
-		return k, fmt.Errorf("find buttons: %w", err)
-	}
-	return k, nil
+	return k, errs.Wrap(err, "find buttons")
 }
 
 // Use claims an action that acts once, for the update that presses it. It reports whether the claim is
@@ -161,10 +158,7 @@ func (s Keyboards) UseAt(ctx context.Context, id, action, update string, at time
 		UPDATE chat_keyboards SET used = used || jsonb_build_object($2::text, $4::text || ' ' || $3::text)
 		WHERE id = $1 AND (NOT used ? $2 OR used ->> $2 < $5 COLLATE "C" OR substr(used ->> $2, 25) = $3)`,
 		id, action, update, at.UTC().Format(sortable), at.Add(-doublePress).UTC().Format(sortable))
-	if err != nil {
-		return false, fmt.Errorf("claim a button: %w", err)
-	}
-	return tag.RowsAffected() == 1, nil
+	return tag.RowsAffected() == 1, errs.Wrap(err, "claim a button")
 }
 
 // Release gives a claimed action back, because it could not be done.

@@ -106,10 +106,7 @@ func (s Prompts) Last(ctx context.Context, platform, chat, accountID string) (p 
 // Close ends a question and reports whether it was still open: of two answers only one gets true.
 func (s Prompts) Close(ctx context.Context, id string) (bool, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM chat_prompts WHERE id = $1`, id)
-	if err != nil {
-		return false, fmt.Errorf("close a question: %w", err)
-	}
-	return tag.RowsAffected() == 1, nil
+	return tag.RowsAffected() == 1, errs.Wrap(err, "close a question")
 }
 
 // Abandon ends whatever a person was asked in a chat: they have begun something else.

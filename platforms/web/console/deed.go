@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/billing"
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
 	"github.com/signalbox/signalbox/users"
@@ -152,10 +153,7 @@ func (c *Console) perform(ctx context.Context, d deed, o order) (outcome, error)
 		return done, err
 	}
 	err = c.cfg.People.Record(ctx, users.AuditEntry{By: o.Who.ID, AccountID: done.Account, Action: done.Action, Detail: done.Says, Note: o.Why})
-	if err != nil {
-		return done, fmt.Errorf("%s It could not be taken down in the audit log: %w", done.Says, err)
-	}
-	return done, nil
+	return done, errs.Wrap(err, "%s It could not be taken down in the audit log", done.Says)
 }
 
 // askAgain shows the page before a deed with what is wrong, as it was filled in.

@@ -3,10 +3,11 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Deleted is something in the bin.
@@ -27,10 +28,7 @@ func (c Content) Bin(ctx context.Context) ([]Deleted, error) {
 			AND NOT (h.kind IN ('section', 'translation') AND EXISTS (
 				SELECT FROM site_history p WHERE p.site_id = h.site_id AND p.kind IN ('page', 'entry') AND p.deleted AND p.deed = h.deed AND p.item_id IN (h.content ->> 'page_id', h.content ->> 'entry_id')))
 		ORDER BY h.id DESC LIMIT 500`, c.site, keptFor.Seconds())
-	if err != nil {
-		return nil, fmt.Errorf("look into the bin: %w", err)
-	}
-	return bin, nil
+	return bin, errs.Wrap(err, "look into the bin")
 }
 
 // tables are where things are kept, by the kind that the history knows.

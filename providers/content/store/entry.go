@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -30,19 +31,13 @@ const selectCollections = `SELECT id::text, slug, title, kind FROM site_collecti
 // Collections lists the collections of a site.
 func (c Content) Collections(ctx context.Context) ([]Collection, error) {
 	found, err := list[Collection](ctx, c.pool, selectCollections+` ORDER BY slug`, c.site)
-	if err != nil {
-		return nil, fmt.Errorf("collections: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "collections")
 }
 
 // Collection finds a collection by its id or slug.
 func (c Content) Collection(ctx context.Context, key string) (Collection, error) {
 	found, err := first[Collection](ctx, c.pool, selectCollections+` AND (id::text = $2 OR slug = $2)`, c.site, key)
-	if err != nil {
-		return found, fmt.Errorf("collection %q: %w", key, err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "collection %q", key)
 }
 
 // Entry is one text of a collection. Posts are entries of kind post.
@@ -107,10 +102,7 @@ func (c Content) Entries(ctx context.Context, q EntryQuery) ([]Entry, error) {
 		condition += ` LIMIT ` + arg(q.Limit) + ` OFFSET ` + arg(q.Skip)
 	}
 	entries, err := list[Entry](ctx, c.pool, selectEntries+condition, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find entries: %w", err)
-	}
-	return entries, nil
+	return entries, errs.Wrap(err, "find entries")
 }
 
 // CreateEntry adds an entry to a collection and gives its id. One that is published without a date is of this moment.

@@ -29,10 +29,7 @@ const (
 // OfGroup finds the site of a group, also one that is switched off.
 func (s *Store) OfGroup(ctx context.Context, g Group) (Site, error) {
 	site, err := first[Site](ctx, s.pool, selectSites+` WHERE s.platform = $1 AND s.place = $2`, g.Platform, g.Place)
-	if err != nil {
-		return Site{}, fmt.Errorf("site of a group: %w", err)
-	}
-	return site, nil
+	return site, errs.Wrap(err, "site of a group")
 }
 
 // taken are slugs that mean something else below the house's start.
@@ -162,10 +159,7 @@ func (s *Store) Sites(ctx context.Context, account string) ([]Site, error) {
 		WHERE s.platform IS NULL OR s.off_since IS NULL AND s.id IN (
 			SELECT site_id FROM site_members WHERE account_id = $1 UNION SELECT site_id FROM site_chat_roles WHERE account_id = $1)
 		ORDER BY s.platform IS NOT NULL, lower(s.title), s.slug`, account)
-	if err != nil {
-		return nil, fmt.Errorf("sites of %s: %w", account, err)
-	}
-	return sites, nil
+	return sites, errs.Wrap(err, "sites of %s", account)
 }
 
 // MoveChat gives the site of a chat to the id under which its platform goes on with it. One that was switched on there meanwhile gives way as long

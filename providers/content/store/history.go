@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Revision is something as it was.
@@ -30,10 +31,7 @@ func (c Content) History(ctx context.Context, kind, id string) ([]Revision, erro
 	revisions, err := list[Revision](ctx, c.pool, `
 		SELECT id, version, deleted, changed_by::text, changed_at, content - 'words' AS content FROM site_history
 		WHERE site_id = $1 AND kind = $2 AND item_id = $3 ORDER BY id DESC`, c.site, kind, strings.TrimPrefix(id, assetScheme))
-	if err != nil {
-		return nil, fmt.Errorf("history of the %s %s: %w", kind, id, err)
-	}
-	return revisions, nil
+	return revisions, errs.Wrap(err, "history of the %s %s", kind, id)
 }
 
 // Revert gives something the content that it had in a revision, as a new version.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -89,10 +90,7 @@ func (c Content) Images(ctx context.Context, q ImageQuery) ([]Image, error) {
 		order += ` LIMIT ` + arg(q.Limit)
 	}
 	images, err := list[Image](ctx, c.pool, selectImages+condition+order, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find images: %w", err)
-	}
-	return images, nil
+	return images, errs.Wrap(err, "find images")
 }
 
 // PutImage adds a stored picture; one that is there already stays as it is.
@@ -148,10 +146,7 @@ func (c Content) ImageUses(ctx context.Context, ids []string) ([]ImageUse, error
 		WHERE u.site_id = $1 AND u.hash = ANY ($2)
 		UNION ALL SELECT 'asset:' || n.image, 'navItem', n.id::text, n.label FROM site_nav_items n WHERE n.site_id = $1 AND n.image = ANY ($2)
 		ORDER BY 2, 4, 3`, c.site, hashes)
-	if err != nil {
-		return nil, fmt.Errorf("uses of images: %w", err)
-	}
-	return uses, nil
+	return uses, errs.Wrap(err, "uses of images")
 }
 
 // DeleteImages deletes images as they were shown, and takes them out of the contents that show them.

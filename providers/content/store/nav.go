@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -25,19 +26,13 @@ const selectNavigations = `SELECT id::text, slug, title, max_items FROM site_nav
 // Navigations lists the menus of a site.
 func (c Content) Navigations(ctx context.Context) ([]Navigation, error) {
 	found, err := list[Navigation](ctx, c.pool, selectNavigations+` ORDER BY slug`, c.site)
-	if err != nil {
-		return nil, fmt.Errorf("navigations: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "navigations")
 }
 
 // Navigation finds a menu by its id or slug.
 func (c Content) Navigation(ctx context.Context, key string) (Navigation, error) {
 	found, err := first[Navigation](ctx, c.pool, selectNavigations+` AND (id::text = $2 OR slug = $2)`, c.site, key)
-	if err != nil {
-		return found, fmt.Errorf("navigation %q: %w", key, err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "navigation %q", key)
 }
 
 // NavItem is an item of a menu. It leads to a page, an entry, an image or an address, or nowhere (placeholder).
@@ -96,10 +91,7 @@ func (c Content) NavItems(ctx context.Context, q NavQuery) ([]NavItem, error) {
 		condition += fmt.Sprintf(` AND n.id::text = ANY ($%d)`, len(args))
 	}
 	items, err := list[NavItem](ctx, c.pool, selectNavItems+condition+` ORDER BY n.navigation_id, n.parent_id NULLS FIRST, n.position`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find items of menus: %w", err)
-	}
-	return items, nil
+	return items, errs.Wrap(err, "find items of menus")
 }
 
 // target gives the columns of what an item leads to.

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/said"
 	"github.com/signalbox/signalbox/registry"
 )
@@ -43,10 +43,7 @@ func (c Content) Sections(ctx context.Context, id, pageID string) ([]Section, er
 		condition, value = ` AND s.page_id = $2 ORDER BY s.position`, pageID
 	}
 	sections, err := list[Section](ctx, c.pool, selectSections+condition, c.site, value)
-	if err != nil {
-		return nil, fmt.Errorf("find sections: %w", err)
-	}
-	return sections, nil
+	return sections, errs.Wrap(err, "find sections")
 }
 
 // sectionsOf locks a page and gives the ids of its sections in their order.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/signalbox/signalbox/internal/archive"
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Site is what people visit under one address.
@@ -62,10 +63,7 @@ func higher(a, b Role) Role {
 // Site finds a site by its slug.
 func (s *Store) Site(ctx context.Context, slug string) (Site, error) {
 	site, err := first[Site](ctx, s.pool, selectSites+` WHERE s.slug = $1`, slug)
-	if err != nil {
-		return Site{}, fmt.Errorf("site %q: %w", slug, err)
-	}
-	return site, nil
+	return site, errs.Wrap(err, "site %q", slug)
 }
 
 // Describe changes what a site says of itself.
@@ -125,10 +123,7 @@ type Member struct {
 // Members lists who has a role in a site.
 func (s *Store) Members(ctx context.Context, site Site) ([]Member, error) {
 	members, err := list[Member](ctx, s.pool, `SELECT account_id::text AS account, role FROM site_members WHERE site_id = $1 ORDER BY role, account_id`, site.ID)
-	if err != nil {
-		return nil, fmt.Errorf("members of %s: %w", site.Slug, err)
-	}
-	return members, nil
+	return members, errs.Wrap(err, "members of %s", site.Slug)
 }
 
 // Adopt gives the roles of an account to the one that it is merged into; of two the higher one holds.

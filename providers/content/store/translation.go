@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Translation is what a page or an entry says in another language than its site's. What it does not say is said in the site's language.
@@ -58,10 +60,7 @@ func (c Content) Translations(ctx context.Context, q TranslationQuery) ([]Transl
 	found, err := list[Translation](ctx, c.pool, selectTranslations+`
 		AND (t.page_id = ANY ($2::uuid[]) OR t.entry_id = ANY ($2::uuid[])) AND ($3 = '' OR t.locale = $3) AND (NOT $4 OR t.status = 'published') ORDER BY t.locale`,
 		c.site, q.Of, q.Locale, q.Published)
-	if err != nil {
-		return nil, fmt.Errorf("find translations: %w", err)
-	}
-	return found, nil
+	return found, errs.Wrap(err, "find translations")
 }
 
 // Translate lets change alter what a page or an entry says in a language, which nobody else changes meanwhile. Of a language that is new
@@ -145,8 +144,5 @@ func (c Content) TranslatedPlaces(ctx context.Context) ([]Place, error) {
 		SELECT CASE WHEN e.id IS NULL THEN 'page' ELSE 'entry' END AS kind, coalesce(e.slug, p.slug) AS slug, coalesce(c.slug, '') AS collection, t.locale, t.title, t.updated_at
 		FROM site_translations t LEFT JOIN site_pages p ON p.id = t.page_id LEFT JOIN site_entries e ON e.id = t.entry_id LEFT JOIN site_collections c ON c.id = e.collection_id
 		WHERE t.site_id = $1 AND coalesce(p.indexing, true) AND `+shownIn+` ORDER BY t.locale`, c.site)
-	if err != nil {
-		return nil, fmt.Errorf("places of a site in other languages: %w", err)
-	}
-	return places, nil
+	return places, errs.Wrap(err, "places of a site in other languages")
 }

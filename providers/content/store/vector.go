@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/errs"
@@ -18,10 +17,7 @@ type ImageVector struct {
 // ImageVectors lists the vectors of a site's images that a model made.
 func (c Content) ImageVectors(ctx context.Context, model string) ([]ImageVector, error) {
 	vectors, err := list[ImageVector](ctx, c.pool, `SELECT 'asset:' || hash AS image, about, vector FROM site_image_vectors WHERE site_id = $1 AND model = $2`, c.site, model)
-	if err != nil {
-		return nil, fmt.Errorf("vectors of images: %w", err)
-	}
-	return vectors, nil
+	return vectors, errs.Wrap(err, "vectors of images")
 }
 
 // PutImageVector keeps what a model made of an image in place of any other vector of it. An image that has gone needs none.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/signalbox/signalbox/internal/errs"
 )
 
 // Place is something that visitors find in a site: a page or an entry that is published.
@@ -31,10 +33,7 @@ func (c Content) Places(ctx context.Context) ([]Place, error) {
 		FROM site_pages p WHERE p.site_id = $1 AND p.indexing AND `+open+`
 		UNION ALL SELECT 'entry', e.slug, c.slug, e.title, e.updated_at FROM site_entries e JOIN site_collections c ON c.id = e.collection_id
 		WHERE e.site_id = $1 AND e.status = 'published' ORDER BY kind DESC, collection, slug`, c.site)
-	if err != nil {
-		return nil, fmt.Errorf("places of a site: %w", err)
-	}
-	return places, nil
+	return places, errs.Wrap(err, "places of a site")
 }
 
 // ranked is how many matches are compared: a word that stands everywhere says little about any place.

@@ -3,13 +3,13 @@ package index
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalbox/signalbox/internal/errs"
 	"github.com/signalbox/signalbox/internal/upstream/embeddings"
 )
 
@@ -217,9 +217,6 @@ func (x *Index) vectorsOf(ctx context.Context, s Source) (vectors, error) {
 			}
 			return nil
 		})
-		if err != nil {
-			return v, fmt.Errorf("read embeddings: %w", err)
-		}
-		return v, nil
+		return v, errs.Wrap(err, "read embeddings")
 	})
 }
