@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/jsonsample"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
 	"github.com/signalbox/signalbox/runs"
@@ -63,6 +64,10 @@ func placeholder(f registry.InputField) any {
 	switch {
 	case f.Type.IsMedia():
 		value = elsewhere + string(f.Type)
+	case jsonsample.Of(f.Schema) != "":
+		if value = json.RawMessage(jsonsample.Of(f.Schema)); f.SchemaOfList() {
+			return value
+		}
 	case f.Type == registry.TypeNumber:
 		value = 1
 	case f.Type == registry.TypeBoolean:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/i18n"
+	"github.com/signalbox/signalbox/internal/jsonsample"
 	"github.com/signalbox/signalbox/platforms/web/problem"
 	"github.com/signalbox/signalbox/platforms/web/request"
 	"github.com/signalbox/signalbox/registry"
@@ -126,8 +127,11 @@ func sliderStep(f registry.InputField) string {
 // allowed says which values an input takes; a seed's range is of no use to anybody, choices are seen,
 // and a field for files says itself what it takes.
 func allowed(v i18n.Voice, f registry.InputField) string {
-	if f.Seed || f.Type.IsMedia() || len(f.Choices) > 0 {
+	if f.Seed || f.Type.IsMedia() || len(f.Choices) > 0 && !f.Multiple {
 		return ""
+	}
+	if sample := jsonsample.Of(f.Schema); sample != "" && !f.IsText() && f.Type == registry.TypeString {
+		return v.Line("web.allowed.json", "sample", sample)
 	}
 	var parts []string
 	switch {
@@ -144,7 +148,11 @@ func allowed(v i18n.Voice, f registry.InputField) string {
 		parts = append(parts, v.Line("web.allowed.whole"))
 	}
 	if f.Multiple {
-		parts = append(parts, v.Line("web.allowed.several"))
+		several := v.Line("web.allowed.several")
+		for i, c := range f.Choices {
+			several += map[bool]string{true: ": ", false: ", "}[i == 0] + c.Text()
+		}
+		parts = append(parts, several)
 	}
 	return strings.Join(parts, ", ")
 }
