@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	maxDepth   = 5
-	maxMembers = 6 // of an object, those that it needs first
+	maxDepth   = 6
+	maxBytes   = 400 // beyond which what lies deeper is left out
+	maxMembers = 6   // of an object, those that it needs first
 )
 
 // formats are texts of the usual formats.
@@ -25,16 +26,18 @@ func Of(schema json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
-	value := drawn(v, 0)
-	if value == nil {
-		return ""
+	sample := ""
+	for depth := maxDepth; depth > 0 && (sample == "" || len(sample) > maxBytes); depth-- {
+		if value := drawn(v, depth); value != nil {
+			sample = string(ordered.Append(nil, value))
+		}
 	}
-	return string(ordered.Append(nil, value))
+	return sample
 }
 
 func drawn(v any, depth int) any {
 	s, _ := v.(*ordered.Object)
-	if s == nil || depth > maxDepth {
+	if s == nil || depth < 0 {
 		return nil
 	}
 	for _, own := range []any{s.Get("const"), s.Get("default"), first(s.List("examples")), s.Get("example"), first(s.List("enum"))} {
@@ -44,7 +47,7 @@ func drawn(v any, depth int) any {
 	}
 	for _, choice := range []string{"oneOf", "anyOf"} {
 		for _, one := range s.List(choice) {
-			if value := drawn(one, depth+1); value != nil {
+			if value := drawn(one, depth-1); value != nil {
 				return value
 			}
 		}
@@ -53,7 +56,7 @@ func drawn(v any, depth int) any {
 	case kind == "object":
 		return object(s, depth)
 	case kind == "array":
-		if item := drawn(s.Get("items"), depth+1); item != nil {
+		if item := drawn(s.Get("items"), depth-1); item != nil {
 			return []any{item}
 		}
 		return []any{}
@@ -71,7 +74,7 @@ func drawn(v any, depth int) any {
 		return json.Number("1")
 	}
 	for _, part := range s.List("allOf") {
-		if value := drawn(part, depth+1); value != nil {
+		if value := drawn(part, depth-1); value != nil {
 			return value
 		}
 	}
@@ -88,7 +91,7 @@ func object(s *ordered.Object, depth int) any {
 			if needed[m.Name] != wanted || made.Len() == maxMembers {
 				continue
 			}
-			if value := drawn(m.Value, depth+1); value != nil {
+			if value := drawn(m.Value, depth-1); value != nil {
 				made.Set(m.Name, value)
 			}
 		}
@@ -97,7 +100,7 @@ func object(s *ordered.Object, depth int) any {
 }
 
 func gather(s, members *ordered.Object, needed map[string]bool, depth int) {
-	if depth > maxDepth {
+	if depth < 0 {
 		return
 	}
 	for _, m := range s.Object("properties").Members() {
@@ -110,7 +113,7 @@ func gather(s, members *ordered.Object, needed map[string]bool, depth int) {
 	}
 	for _, part := range s.List("allOf") {
 		o, _ := part.(*ordered.Object)
-		gather(o, members, needed, depth+1)
+		gather(o, members, needed, depth-1)
 	}
 }
 

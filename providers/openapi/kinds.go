@@ -13,7 +13,7 @@ const componentSchemas = "#/components/schemas/"
 // a value of it is one of those, by the word that its discriminator names. Where a schema builds on it, it stays the mere base.
 func tellKinds(root *ordered.Object) {
 	schemas := root.Object("components").Object("schemas")
-	chosen := map[string]string{} // what references to bases become
+	chosen, built := map[string]string{}, map[*ordered.Object]bool{} // what references to bases become, but for those of what is built on them
 	for _, m := range slices.Clone(schemas.Members()) {
 		base, _ := m.Value.(*ordered.Object)
 		if base.Object("discriminator").Text("propertyName") == "" || base.Has("oneOf") || base.Has("anyOf") {
@@ -32,6 +32,8 @@ func tellKinds(root *ordered.Object) {
 		}
 		cases := make([]any, len(kinds))
 		for i, ref := range kinds {
+			kind, _ := schemas.Get(strings.TrimPrefix(ref, componentSchemas)).(*ordered.Object)
+			built[kind] = true
 			cases[i] = ordered.Of(ordered.Member{Name: "$ref", Value: ref})
 		}
 		schemas.Set(name, ordered.Of(ordered.Member{Name: "oneOf", Value: cases}, ordered.Member{Name: "discriminator", Value: base.Get("discriminator")},
@@ -39,12 +41,21 @@ func tellKinds(root *ordered.Object) {
 		chosen[componentSchemas+m.Name] = componentSchemas + name
 	}
 	if len(chosen) > 0 {
-		lead(root, chosen)
+		lead(root, chosen, built)
 	}
 }
 
 // kindsOf ends the names of the choices that tellKinds adds to the document's components.
 const kindsOf = "--kinds"
+
+// mere is a reference to a choice of kinds as one to their base.
+func mere(v any) any {
+	o, _ := v.(*ordered.Object)
+	if ref, is := strings.CutSuffix(o.Text("$ref"), kindsOf); is {
+		return ordered.Of(ordered.Member{Name: "$ref", Value: ref})
+	}
+	return v
+}
 
 // mappedKinds are the schemas that a discriminator's mapping names, each once; nil where it has none, or names one that is not in the document.
 func mappedKinds(schemas, base *ordered.Object) (kinds []string) {
@@ -82,11 +93,11 @@ func builtOn(schemas *ordered.Object, base string) (kinds []string) {
 }
 
 // lead changes references, except where a schema builds on what it refers to.
-func lead(v any, to map[string]string) {
+func lead(v any, to map[string]string, built map[*ordered.Object]bool) {
 	switch v := v.(type) {
 	case []any:
 		for _, one := range v {
-			lead(one, to)
+			lead(one, to, built)
 		}
 	case *ordered.Object:
 		if next := to[v.Text("$ref")]; next != "" {
@@ -95,13 +106,13 @@ func lead(v any, to map[string]string) {
 		_, only := lone(v) // an allOf of one is how a reference gets a description in 3.0
 		for _, m := range v.Members() {
 			parts, isList := m.Value.([]any)
-			if m.Name != "allOf" || !isList || only {
-				lead(m.Value, to)
+			if m.Name != "allOf" || !isList || only && !built[v] {
+				lead(m.Value, to, built)
 				continue
 			}
 			for _, part := range parts {
 				if o, _ := part.(*ordered.Object); !o.Has("$ref") {
-					lead(part, to)
+					lead(part, to, built)
 				}
 			}
 		}

@@ -92,6 +92,7 @@ func (d *document) answerSchema(v any) json.RawMessage {
 	lost := d.lost
 	defer func() { d.lost = lost }() // a reference that leads nowhere costs a description, not the operation
 	w := inliner{doc: d, left: maxAnswer, loose: true}
+	v = mere(v)
 	written, isObject := w.inline(v).(*ordered.Object)
 	if !isObject || len(written.Members()) == 0 {
 		return nil

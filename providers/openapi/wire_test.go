@@ -157,6 +157,7 @@ func TestC50BodiesThatArrive(t *testing.T) {
     Pet: {oneOf: [{$ref: '#/components/schemas/Cat'}, {$ref: '#/components/schemas/Dog'}], discriminator: {propertyName: kind, mapping: {dog: '#/components/schemas/Dog'}}}
     Car: {type: object, required: [kind], properties: {kind: {type: string}, name: {type: string}}, discriminator: {propertyName: kind}}
     Van: {allOf: [{$ref: '#/components/schemas/Car'}, {type: object, required: [load], properties: {load: {type: integer}}}]}
+    Cab: {allOf: [{$ref: '#/components/schemas/Car'}]}
     Bus: {allOf: [{$ref: '#/components/schemas/Car'}, {type: object, properties: {seats: {type: integer}}}]}
     Ship: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind, mapping: {ferry: Ferry, tug: '#/components/schemas/Tug'}}}
     Ferry: {allOf: [{$ref: '#/components/schemas/Ship'}, {properties: {cars: {type: array, items: {$ref: '#/components/schemas/Car'}}}}]}
@@ -167,6 +168,7 @@ func TestC50BodiesThatArrive(t *testing.T) {
 		"the case that a word names":         {"application/json", "{type: object, properties: {pet: {$ref: '#/components/schemas/Pet'}}}", "", `{"pet":{"kind":"dog","tricks":["sit"]}}`, `{"pet":{"kind":"dog","tricks":["sit"]}}`},
 		"the case that its own name names":   {"application/json", "{$ref: '#/components/schemas/Pet'}", "", `{"body":{"kind":"Cat","lives":9}}`, `{"kind":"Cat","lives":9}`},
 		"a case of a base without oneOf":     {"application/json", "{$ref: '#/components/schemas/Car'}", "", `{"body":{"kind":"Van","load":3}}`, `{"kind":"Van","load":3}`},
+		"a case that adds nothing":           {"application/json", "{$ref: '#/components/schemas/Car'}", "", `{"body":{"kind":"Cab"}}`, `{"kind":"Cab"}`},
 		"a case that a mapping names":        {"application/json", "{type: object, properties: {ship: {allOf: [{$ref: '#/components/schemas/Ship'}], description: Hers.}}}", "", `{"ship":{"kind":"ferry","cars":[{"kind":"Bus","seats":9}]}}`, `{"ship":{"cars":[{"kind":"Bus","seats":9}],"kind":"ferry"}}`},
 		"a text of a kind is a text":         {"application/json", "{type: object, properties: {page: {type: string, contentMediaType: text/html}}}", "", `{"page":"<p>"}`, `{"page":"\u003cp\u003e"}`},
 		"a form":                             {form, "{type: object, properties: {b: {type: string}, a: {type: array, items: {type: string}}, o: {type: object, additionalProperties: true}}}", "", `{"a":["x","y z"],"b":"1&2","o":{"k":"v"}}`, "b=1%262&a=x&a=y+z&o=%7B%22k%22%3A%22v%22%7D"},

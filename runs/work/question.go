@@ -83,6 +83,7 @@ func (w *step) callAsking(ctx context.Context, provider registry.Caller) (regist
 	defer func() {
 		end(nil)
 		a.turn <- struct{}{} // the one who asks writes the run
+		a.dirty = false      // what follows writes anew
 	}()
 	result, err := provider.Call(ctx, call)
 	if err != nil && errors.Is(context.Cause(ctx), store.ErrStopping) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/i18n"
 	"github.com/signalbox/signalbox/registry"
 )
 
@@ -39,6 +40,31 @@ func TestShapes(t *testing.T) {
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("found %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What people type into an area of text says how: JSON like that of its schema, or one value a line.
+func TestAllowedTellsHowToWriteAValue(t *testing.T) {
+	t.Parallel()
+	texts, err := i18n.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		field registry.InputField
+		want  string
+	}{
+		"an object":        {registry.InputField{Type: registry.TypeString, Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}, `written as JSON, like {"city":"..."}`},
+		"a list of choice": {registry.InputField{Type: registry.TypeString, Multiple: true, Choices: []registry.Choice{{Value: "gift"}, {Value: "fragile"}}}, "one a line: gift, fragile"},
+		"a text of a form": {registry.InputField{Type: registry.TypeString, Schema: json.RawMessage(`{"type":"string","format":"date"}`)}, ""},
+		"one of several":   {registry.InputField{Type: registry.TypeString, Choices: []registry.Choice{{Value: "gift"}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := allowed(texts.Voice("en"), c.field); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

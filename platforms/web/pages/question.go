@@ -52,7 +52,7 @@ func (s views) question(voice i18n.Voice, run runs.Run, fill prefill) *questionC
 		field := questionField{formField: s.field(voice, f, asked, shown), Chosen: map[string]bool{}}
 		switch {
 		case f.Multiple && len(f.Choices) > 0:
-			field.Control = "checks"
+			field.Control, field.Allowed = "checks", ""
 			chosen, typed := fill.typed[f.Name].([]any)
 			if !typed {
 				chosen, _ = f.Default.([]any)
