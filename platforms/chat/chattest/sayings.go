@@ -181,6 +181,12 @@ func changeInWords(s *scene) {
 	s.press(s.labelled("Run Enlarge (free)", "Shall Enlarge"), "Run Enlarge (free)")
 	s.Call(2)
 	s.Handled()
+	s.send(Post{Text: "/asketch a card", ReplyTo: painted.ID})
+	s.Succeed(s.Call(3), shade(2))
+	drawn := s.AwaitMedia(s.room, "a card")
+	s.send(Post{Text: "make it blue", ReplyTo: drawn.ID}) // what a sketch made it goes on with
+	s.labelled("Run A sketch (free)", "Shall A sketch change it as you say?")
+	s.Handled()
 	before := len(s.Harness.Messages(s.t, s.room))
 	s.send(Post{Text: "thanks!", ReplyTo: painted.ID})
 	if m := s.newest(s.room, before); !m.contains("I'm here: say in your own words") {
@@ -194,7 +200,7 @@ func changeInWords(s *scene) {
 	s.sayIn(group, mentioner.Mention()+" a red bicycle")
 	offer := s.Await(group, "offer", func(m Seen) bool { return m.Has("Run Painter (under $0.01)") })
 	s.pressIn(group, offer, "Run Painter (under $0.01)")
-	s.Succeed(s.Call(3), shade(2))
+	s.Succeed(s.Call(4), shade(3))
 	result := s.Await(group, "result", func(m Seen) bool { return m.Media != nil })
 	s.Harness.Post(s.t, Post{From: s.anna, In: group, Text: mentioner.Mention() + " make it darker", ReplyTo: result.ID})
 	s.Await(group, "offer of a change", func(m Seen) bool { return m.Has("Run Retouch (free)") })

@@ -267,12 +267,12 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 	if t.In.Chat.Kind != chat.ChatPrivate && !t.In.Named && (!t.In.Addressed || t.In.ReplyTo != nil && t.In.ReplyTo.Own) {
 		return turn.Answered, nil
 	}
-	files, err := filesMeant(ctx, t)
+	files, maker, err := filesMeant(ctx, t)
 	if err != nil {
 		return turn.Nothing, err
 	}
 	if len(files) > 0 && len(t.In.Attachments) == 0 { // a caption may be another's, of a picture passed on
-		if offered, err := start.OfferChange(ctx, t, t.In.Text, files); offered || err != nil {
+		if offered, err := start.OfferChange(ctx, t, t.In.Text, files, maker); offered || err != nil {
 			return turn.Nothing, err
 		}
 	}
@@ -292,22 +292,25 @@ func chatter(ctx context.Context, t *turn.Turn) (turn.Outcome, error) {
 }
 
 // filesMeant are the files that words are about: those sent with them, else those of the message replied to, which may only tell of a result,
-// as the one below an album does. Thanks are about none.
-func filesMeant(ctx context.Context, t *turn.Turn) ([]chat.Attachment, error) {
+// as the one below an album does; and the id of the tool that made them, if one did. Thanks are about none.
+func filesMeant(ctx context.Context, t *turn.Turn) (files []chat.Attachment, maker string, err error) {
 	q := t.In.ReplyTo
 	switch {
 	case len(t.In.Attachments) > 0:
-		return t.In.Attachments, nil
+		return t.In.Attachments, "", nil
 	case q == nil || start.SmallTalk(t):
-		return nil, nil
-	case len(q.Attachments) > 0 || !q.Own:
-		return q.Attachments, nil
+		return nil, "", nil
+	case !q.Own:
+		return q.Attachments, "", nil
 	}
 	run, ok, err := results.RepliedTo(ctx, t)
 	if !ok || err != nil {
-		return nil, err
+		return q.Attachments, "", err
 	}
-	return show.ResultFiles(run), nil
+	if files = q.Attachments; len(files) == 0 {
+		files = show.ResultFiles(run)
+	}
+	return files, run.Tool.ToolID, nil
 }
 
 // filesShown is how many tools are offered for a file.

@@ -65,19 +65,30 @@ func OfferFor(ctx context.Context, t *turn.Turn, words string, asked chat.Messag
 }
 
 // OfferChange offers tools for words that were said about a file, as in a reply to a picture: those that take both, first the one that the words
-// name, then those that change what one says. It offers nothing where no tool takes both, and none that says of itself that it does not go on with
-// what others made.
-func OfferChange(ctx context.Context, t *turn.Turn, words string, files []chat.Attachment) (offered bool, err error) {
+// name, then those that change what one says. It offers nothing where no tool takes both. One that does not go on with what others made is offered,
+// and first, where it is their maker, by its id.
+func OfferChange(ctx context.Context, t *turn.Turn, words string, files []chat.Attachment, maker string) (offered bool, err error) {
 	kinds := input.KindsOf(files[:1])
 	if len(kinds) == 0 || !strings.ContainsFunc(words, unicode.IsLetter) || SmallTalk(t) {
 		return false, nil
 	}
 	taking := FittingFirst(ctx, t, ToolsTaking(t, files, len(t.Offered())), words, files)
+	own := func(tool *registry.Tool) bool { return tool.Follows == registry.FollowNone && tool.ToolID == maker }
 	both := slices.DeleteFunc(slices.Clone(taking), func(tool *registry.Tool) bool {
 		f, reads := input.TextInput(tool.InputSchema)
-		return !reads || f.Advanced && !f.Required || tool.Follows == registry.FollowNone
+		return !reads || f.Advanced && !f.Required || tool.Follows == registry.FollowNone && !own(tool)
 	})
-	changesFirst(both, string(kinds[0]))
+	changes := func(tool *registry.Tool) int {
+		does, _ := tool.FollowsWith(string(kinds[0]))
+		switch {
+		case own(tool):
+			return 0
+		case does == registry.FollowEdit:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(both, func(a, b *registry.Tool) int { return changes(a) - changes(b) })
 	named, rest, ok := withoutSlash(t, words)
 	if !ok {
 		named, ok = t.FindTool(words)
@@ -90,17 +101,6 @@ func OfferChange(ctx context.Context, t *turn.Turn, words string, files []chat.A
 	}
 	k := store.KeyboardState{Query: words, Files: files, Asked: t.In.Message, Meant: t.In.Answers()}
 	return offerSaid(ctx, t, k, t.Say.Text("offer.change", "tool", both[0].DisplayName), both[0], both[1:])
-}
-
-// changesFirst puts tools that change what one says of a file of a type before those that do something else with it.
-func changesFirst(tools []*registry.Tool, kind string) {
-	changes := func(tool *registry.Tool) int {
-		if does, _ := tool.FollowsWith(kind); does == registry.FollowEdit {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(tools, func(a, b *registry.Tool) int { return changes(a) - changes(b) })
 }
 
 // offerSaid offers tools for what was said: usual, if it is not nil, with its price, and below it some of the others.
