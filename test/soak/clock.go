@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,9 +53,17 @@ func buildSkewed(ctx context.Context, root, dir string) (string, error) {
 	if err := program.DependOnSources(root); err != nil {
 		return "", err
 	}
+	// What is compiled already is compiled by these flags. -trimpath would give the file another name.
+	flags := slices.DeleteFunc(strings.Fields(os.Getenv("GOFLAGS")), func(flag string) bool { return flag == "-trimpath" || flag == "-race" })
+	compiler := ""
+	for _, flag := range flags {
+		if all, ok := strings.CutPrefix(flag, "-gcflags=all="); ok {
+			compiler = all
+		}
+	}
 	command := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, "go", args...)
-		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=") // -trimpath would give the file another name
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS="+strings.Join(flags, " "))
 		out, err := cmd.Output()
 		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 			return "", fmt.Errorf("go %s in %s, which must be the project's root: %w\n%s", args[0], root, err, failed.Stderr)
@@ -83,7 +92,7 @@ func buildSkewed(ctx context.Context, root, dir string) (string, error) {
 	if err := errors.Join(os.WriteFile(changed, source, 0o644), os.WriteFile(overlay, replaced, 0o644)); err != nil {
 		return "", err
 	}
-	skewedTime, err := command("list", "-export", "-overlay", overlay, "-gcflags=time=-trimpath="+changed+"=>$GOROOT"+name, "-f={{.Export}}", "time")
+	skewedTime, err := command("list", "-export", "-overlay", overlay, "-gcflags=time="+compiler+" -trimpath="+changed+"=>$GOROOT"+name, "-f={{.Export}}", "time")
 	if err != nil {
 		return "", err
 	}
