@@ -167,7 +167,7 @@ func readFrontMatter(text []byte) (head frontMatter, ok bool) {
 			if !isMember && !strings.ContainsRune("#-]}", rune(c)) {
 				return head, false
 			}
-			taken = slices.Contains([]string{"title", "desc", "description", "summary", "lang"}, strings.TrimRight(name, " \t"))
+			taken = slices.Contains([]string{"title", "desc", "description", "summary", "lang"}, strings.Trim(name, "\"' \t"))
 		}
 		if taken {
 			known.WriteString(line)

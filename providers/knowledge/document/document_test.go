@@ -128,7 +128,7 @@ func TestHeadsThatAreMadeToHurt(t *testing.T) {
 			t.Errorf("%s: %v, %.200s", name, err, text)
 		}
 	}
-	d, err := document.Read("a.md", []byte("---\r\ntags: [a, b]\r\nurl: https://pears.example/?a=*b\r\ntitle: >\r\n  Pears and\r\n  figs\r\nmore:\r\n- c: d\r\n# note\r\n---\r\nBody."))
+	d, err := document.Read("a.md", []byte("---\r\ntags: [a, b]\r\nurl: https://pears.example/?a=*b\r\n\"title\": >\r\n  Pears and\r\n  figs\r\nmore:\r\n- c: d\r\n# note\r\n---\r\nBody."))
 	if err != nil || d.Title != "Pears and figs" || len(d.Sections) != 1 || d.Sections[0].Text != "Body." {
 		t.Errorf("%+v, %v", d, err)
 	}
